@@ -7,6 +7,7 @@ written (`QuantityText`); `api.quantity.parse` returns its value.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -388,6 +389,11 @@ class ResourceClaim(StrictObject, frozen=True):
     def allocation(self) -> AllocationResult | None:
         """The devices allocated to the claim, or None if the claim is not allocated."""
         return self.status.allocation if self.status is not None else None
+
+    @property
+    def reserved_for(self) -> Sequence[ResourceClaimConsumerReference]:
+        """The objects, mostly pods, for which the claim is reserved."""
+        return self.status.reserved_for if self.status is not None else ()
 
 
 class ResourceClaimTemplateSpec(StrictObject, frozen=True):

@@ -83,15 +83,10 @@ def unfinished_init(pod: Pod) -> tuple[Container, ContainerStatus] | None:
         if status is None:
             return None
         ended = status.state.terminated
-        is_done = status.started if is_sidecar(container) else ended is not None and not ended.exit_code
+        is_done = status.started if container.is_sidecar else ended is not None and not ended.exit_code
         if not is_done:
             return container, status
     return None
-
-
-def is_sidecar(container: Container) -> bool:
-    """Return whether an init container keeps running beside the containers of the pod."""
-    return container.restart_policy == "Always"
 
 
 # -- the pods a workload wants -----------------------------------------------------------------------------------------

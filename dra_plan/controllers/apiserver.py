@@ -488,7 +488,7 @@ class ApiServer:
 
         If pods use the claim, only mark it for deletion, because a finalizer keeps it until these pods end.
         """
-        if not any(user.uid in self._cluster.pods for user in (claim.status.reserved_for if claim.status else ())):
+        if not any(user.uid in self._cluster.pods for user in claim.reserved_for):
             self.delete_claim(claim)
         elif claim.metadata.deletion_timestamp is None:
             metadata = structs.replace(claim.metadata, deletion_timestamp=format_time(self.now))

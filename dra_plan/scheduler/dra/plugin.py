@@ -251,7 +251,7 @@ class DynamicResources(
         uid = self._handle.cluster.info(pod).uid
         found = []
         for claim in kept.allocated:
-            users = claim.status.reserved_for if claim.status is not None else []
+            users = claim.reserved_for
             alone = not users or (len(users) == 1 and users[0].uid == uid)
             if alone and any(not self._check.is_available(claim, node) for node in blocked):
                 found.append(claim)
