@@ -221,7 +221,8 @@ def _add(
 _NONE: frozenset[str] = frozenset()
 
 DeviceUse = tuple[bool, tuple[tuple[str, int], ...] | None]
-"""Whether the whole device is allocated, and the capacity that its shares consume (None if it has no shares)."""
+"""The use of a device: whether it is allocated as a whole, and the capacity that its shares consume (None: no
+shares)."""
 
 FREE: DeviceUse = (False, None)
 _WHOLE: DeviceUse = (True, None)

@@ -1,4 +1,4 @@
-"""The settings for pruning: when it starts, and which rules it uses.
+"""The settings for pruning.
 
 The rules are in `pruning`, which is imported only when needed.
 """
@@ -17,7 +17,7 @@ ESCALATE_AFTER = 500
 
 
 class Pruning(NamedTuple):
-    """When pruning starts, and which rules it uses.
+    """The settings for pruning: when it starts, and which rules it uses.
 
     Pruning starts after `after` steps of the plain walk, or never if `after` is None.
     """

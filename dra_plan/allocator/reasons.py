@@ -110,10 +110,10 @@ class AttributeRepeats(NamedTuple):
 
 
 ConstraintReason = AttributeMissing | AttributeDiffers | AttributeRepeats
-"""Why a device violates a constraint."""
+"""The reasons why a device can violate a constraint."""
 
 CapacityReason = CapacityMissing | PolicyViolated | CapacityShort
-"""Why the capacity of a device is not enough for a request."""
+"""The reasons why the capacity of a device may not be enough for a request."""
 
 DeviceReason = (
     InUse
@@ -128,7 +128,7 @@ DeviceReason = (
     | CounterShort
     | ConstraintReason
 )
-"""Why a device is rejected for a request."""
+"""The reasons for rejecting a device for a request."""
 
 
 class NothingMatches(NamedTuple):
@@ -143,7 +143,7 @@ class TooManyDevices(NamedTuple):
 
 
 RequestReason = NothingMatches | TooManyDevices
-"""Why a request is rejected before any device is checked."""
+"""The reasons for rejecting a request before any device is checked."""
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------

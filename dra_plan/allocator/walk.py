@@ -62,7 +62,7 @@ class Probe:
 # -- the walk ----------------------------------------------------------------------------------------------------------
 
 NO, YES, EXCEEDED = 0, 1, 2
-"""How a branch of the search ends: no solution, a solution, or more devices than the claim may have."""
+"""The ways in which a branch of the search ends: no solution, a solution, or more devices than the claim may have."""
 
 _STEPS_PER_CLOCK = 512
 
