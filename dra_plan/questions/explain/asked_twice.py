@@ -18,8 +18,7 @@ from dra_plan.documents.base import ClaimName, ServedResource
 from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.reasons import BlockingRequest
 from dra_plan.documents.suggestions import ClaimDropped, ResourceDropped
-from dra_plan.questions.explain.editing import OwnedPods
-from dra_plan.questions.explain.obstacle_remedies import Remedy
+from dra_plan.questions.explain.editing import OwnedPods, Remedy
 from dra_plan.questions.explain.spec_edits import without_claim, without_resource
 
 
