@@ -11,6 +11,7 @@ from dra_plan.documents.suggestions import (
     AffinityNamespacesAdded,
     AlternativeAdded,
     CapacityChanged,
+    ClaimDropped,
     ClaimReleased,
     ClaimTemplated,
     ClassChanged,
@@ -32,6 +33,7 @@ from dra_plan.documents.suggestions import (
     QuotaRaised,
     ReplicasLowered,
     RequestDropped,
+    ResourceDropped,
     ResourceLowered,
     ResourceRenamed,
     ResourceServed,
@@ -319,6 +321,12 @@ def change(of: SuggestedChange) -> str:
             return f"ask for {of.to} instead of {of.from_} {of.resource} in {where}"
         case ResourceRenamed():
             return f"ask for {of.to} instead of {of.resource}"
+        case ResourceDropped():
+            containers = f"container{'s' if len(of.containers) > 1 else ''} {words.listed(of.containers)}"
+            return f"remove {of.resource} from {containers}{_left_to(of)}"
+        case ClaimDropped():
+            beside = f": {of.beside} asks for the same device" if of.beside else ""
+            return f"remove {of.entry} ({words.asking(of.claim)}) from the pod's claims{beside}"
         case ReplicasLowered():
             return f"run {of.to} instead of {of.from_} pods"
         case ResourceServed():
@@ -341,6 +349,13 @@ def change(of: SuggestedChange) -> str:
             return f"release claim {words.released(of.release, of.pods)}{'' if of.pods else UNUSED}"
         case GateEnabled():
             return f"enable feature gate {of.gate}"
+
+
+def _left_to(of: ResourceDropped) -> str:
+    """Return what gives the containers their devices, if it is not the resource that is removed."""
+    if not of.uses_claim:
+        return ""
+    return f": {'their' if len(of.containers) > 1 else 'its'} claim asks for the same device"
 
 
 def _own_claim(of: ClaimTemplated) -> str:

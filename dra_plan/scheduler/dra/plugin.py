@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from dra_plan.allocator import NodeOutcome
 from dra_plan.api.core import Pod
-from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus
+from dra_plan.api.resource import AllocationResult, DeviceRequest, ResourceClaim, ResourceClaimStatus
 from dra_plan.claims.pod_claims import PodClaimError, entry_claim
 from dra_plan.remembered import Remembered
 from dra_plan.scheduler.cluster.memo import MOST_SHAPES, NodeTables
@@ -41,7 +41,16 @@ from dra_plan.scheduler.framework.status import (
 
 from . import binding
 from .binding import Binder
-from .extended import is_ranked, new_special_claim, rank, served_names, special_requests, wanted_names, with_requests
+from .extended import (
+    Use,
+    is_ranked,
+    new_special_claim,
+    rank,
+    served_names,
+    special_requests,
+    wanted_names,
+    with_requests,
+)
 from .filter import (
     UNAVAILABLE,
     Allocations,
@@ -205,6 +214,10 @@ class DynamicResources(
     def claims_asked_for(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
         """Return the claims that the allocator has to satisfy on the node. The list may be empty."""
         return [] if kept.empty else self._check.claims_on(kept, pod, node)
+
+    def served_on(self, kept: PodState, pod: Pod, node: NodeInfo) -> tuple[list[DeviceRequest], list[Use]]:
+        """Return the requests for extended resources that devices have to serve on the node, and who uses them."""
+        return self._check.served_on(kept, pod, node)
 
     def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:
         """Return each node's version and the result for pods like this one, by node name.
