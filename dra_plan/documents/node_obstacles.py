@@ -81,6 +81,24 @@ class RequirementOrigin(DocumentPart, frozen=True, kw_only=True):
     ] = ""
 
 
+class PodSource(DocumentPart, frozen=True, kw_only=True):
+    """A pod that has no node, or a workload without a pod on a node, whose labels a pod affinity term selects."""
+
+    kind: str
+    namespace: str
+    name: str
+    state: Annotated[
+        str,
+        one_of("NoReplicas", "Suspended", "Pending", "NoPods"),
+        Meta(
+            description="NoReplicas: the workload wants no pods. Suspended: it creates none until it is resumed. "
+            "Pending: the pod, or the workload's pods, have no node. NoPods: it has none for another reason."
+        ),
+    ]
+    pod: Annotated[str, Meta(description="Pending: one of the workload's pods, as NAMESPACE/NAME.")] = ""
+    pods: Annotated[Amount, Meta(description="Pending: the number of these pods.")] = 0
+
+
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     """The object or condition that makes a group of nodes reject the pod. The kind determines which fields are set."""
 
@@ -179,6 +197,12 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
             "`-l`."
         ),
     ] = ""
+    absent: Annotated[
+        bool, Meta(description="True if no pod that the affinity term selects is on any node. `near` may be its label.")
+    ] = False
+    sources: Annotated[
+        list[PodSource], Meta(description="If `absent`: who has such pods without a node, or would create them.")
+    ] = []
     elsewhere: Annotated[
         list[str], Meta(description="The other namespaces in which there are pods that this selector matches.")
     ] = []

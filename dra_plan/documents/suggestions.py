@@ -275,7 +275,7 @@ class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
         str,
         one_of(
             *("honor-taints", "lower-min-domains", "change-topology-key"),
-            *("relax-spread", "relax-anti-affinity", "drop-host-port"),
+            *("relax-spread", "relax-affinity", "relax-anti-affinity", "drop-host-port"),
         ),
     ]
     topology_key: str = ""
@@ -301,6 +301,26 @@ class ReplicasLowered(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("lower-replicas")]
     from_: int
     to: int
+
+
+class WorkloadStarted(DocumentPart, frozen=True, kw_only=True):
+    """A workload without pods creates the pods that a pod affinity term selects."""
+
+    code: Annotated[str, one_of("raise-replicas", "resume-job")]
+    kind: Text
+    namespace: str
+    name: Text
+    to: Annotated[Amount, Meta(description="raise-replicas: the new number of replicas.")] = 0
+
+
+class PodSelectorChanged(DocumentPart, frozen=True, kw_only=True):
+    """A rule of the pod about other pods selects these pods by other labels."""
+
+    code: Annotated[str, one_of("correct-pod-selector")]
+    rule: Annotated[str, one_of("affinity")]
+    topology_key: str
+    from_: Annotated[str, Meta(description="The present label selector, in the format of `-l`.")]
+    to: Annotated[str, Meta(description="The new label selector, in the format of `-l`.")]
 
 
 class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
@@ -428,6 +448,8 @@ SuggestedChange = (
     | PodRuleRelaxed
     | ResourceLowered
     | ReplicasLowered
+    | WorkloadStarted
+    | PodSelectorChanged
     | RolloutLoosened
     | ClaimTemplated
     | ResourceRenamed
@@ -455,6 +477,9 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "change-topology-key": PodRuleRelaxed,
     "merge-node-requirements": NodeRequirementsMerged,
     "add-affinity-namespaces": AffinityNamespacesAdded,
+    "correct-pod-selector": PodSelectorChanged,
+    "raise-replicas": WorkloadStarted,
+    "resume-job": WorkloadStarted,
     "rename-capacity": CapacityChanged,
     "rename-resource": ResourceRenamed,
     "serve-resource": ResourceServed,
@@ -474,6 +499,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "add-alternative": AlternativeAdded,
     "lower-min-domains": PodRuleRelaxed,
     "relax-spread": PodRuleRelaxed,
+    "relax-affinity": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
     "drop-host-port": PodRuleRelaxed,
     "drop-node-requirement": NodeRequirementDropped,

@@ -13,6 +13,7 @@ from dra_plan.documents.node_obstacles import (
     NodeObstacle,
     NodeRefusalReason,
     NodeShare,
+    PodSource,
     RefusingNodes,
     RequirementOrigin,
     ResourceUser,
@@ -227,6 +228,27 @@ def _unpublished(of: RemovedDevices) -> str:
     return f"{whose} must have {values}{which}, and driver {driver.driver} {publishes}{others}"
 
 
+def sources(of: Sequence[RefusingNodes]) -> list[str]:
+    """Return sentences that say where pods should come from that an affinity term selects and that no node has."""
+    absent = (one for group in of for one in group.about if one.absent)
+    return list(dict.fromkeys(_source(source, one.selector) for one in absent for source in one.sources))
+
+
+def _source(of: PodSource, selector: str) -> str:
+    name, labels = f"{of.kind} {of.namespace}/{of.name}", selector or "such labels"
+    if of.kind == "Pod":
+        return f"{name} has {labels}, but it is Pending too."
+    lacks = {
+        "NoReplicas": "it has 0 replicas",
+        "Suspended": "it is suspended",
+        "Pending": f"its pod {of.pod} is Pending too"
+        if of.pods == 1
+        else f"its {of.pods} pods, such as {of.pod}, are Pending too",
+        "NoPods": "it has none now",
+    }
+    return f"{name} creates pods with {labels}, but {lacks[of.state]}."
+
+
 def upgrades(of: Sequence[RefusingNodes]) -> list[str]:
     """Return sentences that say which drivers may publish a missing attribute in newer versions."""
     found = filter(None, (unpublished_attribute(one) for group in of for one in group.about))
@@ -384,7 +406,9 @@ def _affinity(of: NodeObstacle) -> str:
         if of.finished:
             verb, count = ("has", "it does") if len(of.finished) == 1 else ("have", "they do")
             other = f" ({words.listed(of.finished)} {verb} finished, so {count} not count){other}"
-        return f"pod affinity: no pod {pods} {_where(of, where)}{other}"
+        meant = f" (did you mean {of.near}?)" if of.near else ""
+        where = "on any node" if of.absent and not of.elsewhere else _where(of, where)
+        return f"pod affinity: no pod {pods} {where}{meant}{other}"
     if of.term == "existing":
         mine = f"pods {pods} such as this one"
         if of.varies:

@@ -260,11 +260,26 @@ def honor_taints(objects: Objects, change: dict[str, Any]) -> None:
                 each["nodeTaintsPolicy"] = "Honor"
 
 
-def relax_anti_affinity(objects: Objects, change: dict[str, Any]) -> None:
+def relax_affinity(objects: Objects, change: dict[str, Any]) -> None:
+    field = "requiredDuringSchedulingIgnoredDuringExecution"
+    rule = "podAntiAffinity" if change["code"] == "relax-anti-affinity" else "podAffinity"
+    for spec in pod_specs(objects):
+        terms = spec.get("affinity", {}).get(rule, {})
+        terms[field] = [each for each in terms.get(field, ()) if each["topologyKey"] != change["topologyKey"]]
+
+
+def select_pods(objects: Objects, change: dict[str, Any]) -> None:
     field = "requiredDuringSchedulingIgnoredDuringExecution"
     for spec in pod_specs(objects):
-        away = spec.get("affinity", {}).get("podAntiAffinity", {})
-        away[field] = [each for each in away.get(field, ()) if each["topologyKey"] != change["topologyKey"]]
+        for each in spec.get("affinity", {}).get("podAffinity", {}).get(field, ()):
+            labels = each["labelSelector"]["matchLabels"]
+            if ",".join(f"{key}={value}" for key, value in labels.items()) == change["from"]:
+                each["labelSelector"]["matchLabels"] = dict(one.split("=") for one in change["to"].split(","))
+
+
+def start(objects: Objects, change: dict[str, Any]) -> None:
+    field = {"replicas": change["to"]} if change["code"] == "raise-replicas" else {"suspend": False}
+    find(objects, change["kind"], change["name"])["spec"].update(field)
 
 
 def drop_host_port(objects: Objects, change: dict[str, Any]) -> None:
@@ -381,7 +396,11 @@ _APPLY = {
     "honor-taints": honor_taints,
     "lower-min-domains": lower_min_domains,
     "relax-spread": relax_spread,
-    "relax-anti-affinity": relax_anti_affinity,
+    "relax-affinity": relax_affinity,
+    "relax-anti-affinity": relax_affinity,
+    "correct-pod-selector": select_pods,
+    "raise-replicas": start,
+    "resume-job": start,
     "drop-host-port": drop_host_port,
     "loosen-rollout": loosen_rollout,
     "use-claim-template": use_claim_template,

@@ -233,7 +233,19 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     ),
     "pods that are nowhere": (
         [node("a"), pod("p", affinity={"podAffinity": APART["podAntiAffinity"]})],
-        [],
+        [["relax-affinity"]],
+    ),
+    "pods of a workload without replicas": (
+        [node("a"), deployment("w", pod(labels={"app": "w"}), 0), pod("p", affinity=near(HOST))],
+        [["raise-replicas"], ["relax-affinity"]],
+    ),
+    "pods of a suspended job": (
+        [node("a"), workload("Job", "w", pod(labels={"app": "w"}), suspend=True), pod("p", affinity=near(HOST))],
+        [["resume-job"], ["relax-affinity"]],
+    ),
+    "pods with a misspelt label": (
+        [node("a"), running("ww", "a", labels={"app": "ww"}), pod("p", affinity=near(HOST))],
+        [["correct-pod-selector"], ["relax-affinity"]],
     ),
     "a shared device of a device plugin": (
         [

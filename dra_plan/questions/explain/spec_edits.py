@@ -19,12 +19,14 @@ from dra_plan.api.core import (
     NodeSelectorRequirement,
     NodeSelectorTerm,
     Pod,
+    PodAffinity,
     PodAffinityTerm,
     PodSpec,
     ResourceRequirements,
     Toleration,
     WeightedPodAffinityTerm,
 )
+from dra_plan.api.meta import LabelSelector
 from dra_plan.api.selectors import selector_text
 from dra_plan.documents.suggestions import PatchOperation
 from dra_plan.explanation.suggest import patches
@@ -70,20 +72,32 @@ def honoring_taints(spec: PodSpec, key: str) -> PodSpec:
 
 def preferring_distance(spec: PodSpec, key: str) -> PodSpec:
     """Return the spec in which the required anti-affinity terms for this topology key become preferred terms."""
-    away = spec.affinity.pod_anti_affinity if spec.affinity is not None else None
-    if spec.affinity is None or away is None:
+    if spec.affinity is None or spec.affinity.pod_anti_affinity is None:
         return spec
-    required = away.required_during_scheduling_ignored_during_execution
+    made = _preferred(spec.affinity.pod_anti_affinity, key)
+    return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_anti_affinity=made))
+
+
+def preferring_pods(spec: PodSpec, key: str) -> PodSpec:
+    """Return the spec in which the required pod affinity terms for this topology key become preferred terms."""
+    if spec.affinity is None or spec.affinity.pod_affinity is None:
+        return spec
+    made = _preferred(spec.affinity.pod_affinity, key)
+    return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_affinity=made))
+
+
+def _preferred(rules: PodAffinity, key: str) -> PodAffinity:
+    """Return the terms about pods, with those for this topology key preferred instead of required."""
+    required = rules.required_during_scheduling_ignored_during_execution
     relaxed = [WeightedPodAffinityTerm(_WEIGHT, term) for term in required if term.topology_key == key]
-    made = structs.replace(
-        away,
+    return structs.replace(
+        rules,
         required_during_scheduling_ignored_during_execution=[one for one in required if one.topology_key != key],
         preferred_during_scheduling_ignored_during_execution=[
-            *away.preferred_during_scheduling_ignored_during_execution,
+            *rules.preferred_during_scheduling_ignored_during_execution,
             *relaxed,
         ],
     )
-    return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_anti_affinity=made))
 
 
 def without_port(spec: PodSpec, port: int, protocol: str) -> PodSpec:
@@ -207,17 +221,32 @@ def _is(one: NodeSelectorRequirement, label: str, operator: str, values: Sequenc
 
 def near_pods_in(spec: PodSpec, key: str, selector: str, namespaces: Sequence[str]) -> PodSpec:
     """Return the spec in which the required pod affinity terms with this selector select pods of these namespaces."""
+
+    def widened(term: PodAffinityTerm) -> PodAffinityTerm:
+        return structs.replace(term, namespaces=list(dict.fromkeys([*term.namespaces, *namespaces])))
+
+    return _with_near_terms(spec, key, selector, widened)
+
+
+def near_pods_with(spec: PodSpec, key: str, selector: str, labels: Mapping[str, str]) -> PodSpec:
+    """Return the spec in which the required pod affinity terms with this selector select pods with these labels."""
+    return _with_near_terms(
+        spec, key, selector, lambda term: structs.replace(term, label_selector=LabelSelector(match_labels={**labels}))
+    )
+
+
+def _with_near_terms(
+    spec: PodSpec, key: str, selector: str, edit: Callable[[PodAffinityTerm], PodAffinityTerm]
+) -> PodSpec:
+    """Return the spec after its required pod affinity terms with this key and selector have been edited."""
     near = spec.affinity.pod_affinity if spec.affinity is not None else None
     if spec.affinity is None or near is None:
         return spec
-
-    def widened(term: PodAffinityTerm) -> PodAffinityTerm:
-        if term.topology_key != key or selector_text(term.label_selector) != selector:
-            return term
-        return structs.replace(term, namespaces=list(dict.fromkeys([*term.namespaces, *namespaces])))
-
-    terms = near.required_during_scheduling_ignored_during_execution
-    made = structs.replace(near, required_during_scheduling_ignored_during_execution=list(map(widened, terms)))
+    terms = [
+        edit(one) if (one.topology_key, selector_text(one.label_selector)) == (key, selector) else one
+        for one in near.required_during_scheduling_ignored_during_execution
+    ]
+    made = structs.replace(near, required_during_scheduling_ignored_during_execution=terms)
     return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_affinity=made))
 
 
