@@ -17,6 +17,9 @@ INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 WINDOWS_BUILD = "node.kubernetes.io/windows-build"
 """The label with a node's build of Windows, on which the images that the node can run depend."""
 
+TEMPLATE_HASH = "pod-template-hash"
+"""The label by which a Deployment tells the pods of its ReplicaSets apart."""
+
 NOW_CALLED = {
     BETA_ZONE: ZONE,
     BETA_REGION: REGION,

@@ -99,6 +99,15 @@ class PodSource(DocumentPart, frozen=True, kw_only=True):
     pods: Annotated[Amount, Meta(description="Pending: the number of these pods.")] = 0
 
 
+class CountedPods(DocumentPart, frozen=True, kw_only=True):
+    """The pods of one workload among those that a topology spread constraint counts in a domain."""
+
+    kind: Annotated[str, Meta(description="The kind of the workload; Pod for a pod without a controller.")]
+    name: str
+    pods: Amount
+    own: Annotated[bool, Meta(description="True for the workload of the rejected pod, which may have 0 there.")] = False
+
+
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     """The object or condition that makes a group of nodes reject the pod. The kind determines which fields are set."""
 
@@ -173,6 +182,16 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     pods: Annotated[
         Amount, Meta(description="The number of pods in the domain that a topology spread constraint counts.")
     ] = 0
+    counted: Annotated[
+        list[CountedPods],
+        Meta(
+            description="Whose pods these are, if other workloads have any; the largest numbers first. `pods` may "
+            "contain more."
+        ),
+    ] = []
+    excludes_itself: Annotated[
+        bool, Meta(description="True if the selector of a topology spread constraint does not select the pod itself.")
+    ] = False
     least: Annotated[Amount, Meta(description="The number of such pods in the domain that has the fewest.")] = 0
     emptiest: Annotated[
         str,
@@ -187,6 +206,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
             description="The number of nodes in that domain, if all of them have taints that the pod does not tolerate."
         ),
     ] = 0
+    useless: Annotated[
+        list[str],
+        Meta(
+            description="If no node in that domain can ever run the pod: what these nodes lack, as names of resources "
+            "and labels, or `devices`."
+        ),
+    ] = []
     max_skew: Amount = 0
     domains: Annotated[Amount, Meta(description="The number of domains, if minDomains requires more.")] = 0
     min_domains: Annotated[Amount, Meta(description="The value of minDomains, if there are fewer domains.")] = 0
@@ -338,6 +364,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         if self.kind == "Affinity":
             return self.term in ("anti-affinity", "existing")
         return self.kind in ("Resource", "Port", "VolumeLimit") and not self.never
+
+    @property
+    def is_lasting(self) -> bool:
+        """True if the node would have this obstacle without other pods and as long as it has its labels."""
+        if self.kind == "Label":
+            return not self.is_of_other_node
+        return self.kind in ("Resource", "Devices") and self.never
 
     @property
     def is_of_other_node(self) -> bool:

@@ -430,7 +430,10 @@ def _spread(of: NodeObstacle) -> str:
     which = f"with {of.selector}" if of.selector else "that count"
     there = f"{of.topology_key}={of.domain} has {words.counted(of.pods, 'pod')} {which}"
     if of.varies:
-        there = f"too many pods {which} in their {of.topology_key} ({of.domain} has {of.pods})"
+        whose = f": {_counted(of)}" if of.counted else ""
+        there = f"too many pods {which} in their {of.topology_key} ({of.domain} has {of.pods}{whose})"
+    elif of.counted:
+        there += f" ({_counted(of)})"
     if of.min_domains:
         few = f"minDomains is {of.min_domains} and there {'is' if of.domains == 1 else 'are'} only {of.domains}"
         return f"topology spread: {there}; {few}, so the emptiest counts as {of.least}, and maxSkew is {of.max_skew}"
@@ -439,7 +442,21 @@ def _spread(of: NodeObstacle) -> str:
     if of.tainted:
         nodes = "its only node has a taint" if of.tainted == 1 else f"all of its {of.tainted} nodes have taints"
         why = f" ({nodes} that the pod does not tolerate)"
-    return f"topology spread: {there}, {emptiest} {of.least}{why}, and maxSkew is {of.max_skew}"
+    elif of.useless:
+        why = f" (no node in it has the {words.listed(of.useless)} that the pod needs)"
+    itself = "; the pod itself does not count" if of.excludes_itself else ""
+    return f"topology spread: {there}, {emptiest} {of.least}{why}, and maxSkew is {of.max_skew}{itself}"
+
+
+def _counted(of: NodeObstacle) -> str:
+    """Return whose pods a spread counts; those of the pod's own workload come last."""
+    more = of.pods - sum(one.pods for one in of.counted)
+    told = [
+        f"pod {one.name}" if one.kind == "Pod" else f"{one.pods} of {one.name}" for one in of.counted if not one.own
+    ]
+    told += [f"{more} of others"] if more else []
+    told += [f"{one.pods or 'none'} of {one.name}" for one in of.counted if one.own]
+    return words.listed(told, len(told))
 
 
 def _volume(of: NodeObstacle) -> str:

@@ -310,6 +310,8 @@ def change(of: SuggestedChange) -> str:
             return f"set minDomains to {of.to} instead of {of.from_} in the topology spread over {of.topology_key}"
         case PodRuleRelaxed(code="change-topology-key"):
             return f"use topologyKey {of.to_key} instead of {of.topology_key}"
+        case PodRuleRelaxed(code="raise-max-skew"):
+            return f"set maxSkew to {of.to} instead of {of.from_} in the topology spread over {of.topology_key}"
         case PodRuleRelaxed(code="relax-spread"):
             return f"make the topology spread over {of.topology_key} a preference (whenUnsatisfiable: ScheduleAnyway)"
         case PodRuleRelaxed(code="relax-affinity"):
@@ -353,7 +355,7 @@ def change(of: SuggestedChange) -> str:
             return f"enable feature gate {of.gate}"
 
 
-_RULES = {"affinity": "pod affinity in"}
+_RULES = {"spread": "topology spread over", "affinity": "pod affinity in", "anti-affinity": "pod anti-affinity in"}
 """The words for a rule about other pods, before its topology key."""
 
 

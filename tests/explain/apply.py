@@ -253,6 +253,13 @@ def change_topology_key(objects: Objects, change: dict[str, Any]) -> None:
                 each["topologyKey"] = change["toKey"]
 
 
+def raise_max_skew(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for each in spec.get("topologySpreadConstraints", ()):
+            if (each["topologyKey"], each["maxSkew"]) == (change["topologyKey"], change["from"]):
+                each["maxSkew"] = change["to"]
+
+
 def honor_taints(objects: Objects, change: dict[str, Any]) -> None:
     for spec in pod_specs(objects):
         for each in spec.get("topologySpreadConstraints", ()):
@@ -270,8 +277,10 @@ def relax_affinity(objects: Objects, change: dict[str, Any]) -> None:
 
 def select_pods(objects: Objects, change: dict[str, Any]) -> None:
     field = "requiredDuringSchedulingIgnoredDuringExecution"
+    rule = {"affinity": "podAffinity", "anti-affinity": "podAntiAffinity", "spread": ""}[change["rule"]]
     for spec in pod_specs(objects):
-        for each in spec.get("affinity", {}).get("podAffinity", {}).get(field, ()):
+        terms = spec.get("affinity", {}).get(rule, {}).get(field, ())
+        for each in terms if rule else spec.get("topologySpreadConstraints", ()):
             labels = each["labelSelector"]["matchLabels"]
             if ",".join(f"{key}={value}" for key, value in labels.items()) == change["from"]:
                 each["labelSelector"]["matchLabels"] = dict(one.split("=") for one in change["to"].split(","))
@@ -399,6 +408,8 @@ _APPLY = {
     "relax-affinity": relax_affinity,
     "relax-anti-affinity": relax_affinity,
     "correct-pod-selector": select_pods,
+    "narrow-pod-selector": select_pods,
+    "raise-max-skew": raise_max_skew,
     "raise-replicas": start,
     "resume-job": start,
     "drop-host-port": drop_host_port,

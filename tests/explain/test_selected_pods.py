@@ -1,4 +1,4 @@
-"""A pod affinity term that selects no pod on any node: who has such pods without a node, or would create them."""
+"""Whose pods a rule selects: those of an affinity that are on no node, and those that a topology spread counts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import explain
-from tests.build import HOST, Object, deployment, node, owned_by, pod, running, workload
+from tests.build import HOST, ZONE, Object, deployment, node, owned_by, pod, running, workload
 
 TERM = {"labelSelector": {"matchLabels": {"app": "w"}}, "topologyKey": HOST}
 NEAR = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}}
@@ -86,3 +86,33 @@ def test_a_label_is_near_only_if_no_workload_has_the_wanted_one() -> None:
     assert "did you mean" not in str(
         explain([node("a"), near, deployment("w", SHAPE, 0), pod("p", affinity=NEAR)], "pod/p")
     )
+
+
+SPREAD = {**TERM, "topologyKey": ZONE, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+
+
+def of_deployment(name: str, deployed: str, **options: Any) -> Object:
+    labels = {"app": "w", "pod-template-hash": "h"}
+    return owned_by(running(name, "a", cpu="100m", labels=labels, **options), "ReplicaSet", f"{deployed}-h")
+
+
+def test_a_spread_says_whose_pods_it_counts() -> None:
+    other = [of_deployment(f"x-{at}", "x") for at in range(2)]
+    few = [running("v", "a", cpu="100m", labels={"app": "w"}), *(of_deployment(f"{name}-1", name) for name in "yz")]
+    own = [of_deployment("p-1", "p"), of_deployment("p-2", "p")]
+    nodes = [node("a", labels={ZONE: "a"}), node("b", labels={ZONE: "b"}, cpu="0", memory="16Gi")]
+    pending = owned_by(
+        pod("p", labels=own[0]["metadata"]["labels"], topologySpreadConstraints=[SPREAD]), "ReplicaSet", "p-h"
+    )
+    for pods, expected in (
+        (other, "a has 2 pods with app=w (2 of x and none of p), b has only 0"),
+        ([*other, *few, *own], "a has 7 pods with app=w (2 of x, 1 of y, 1 of z, 1 of others and 2 of p), b has"),
+        ([*few[:2], *own], "a has 4 pods with app=w (1 of y, pod v and 2 of p), b has"),
+        (own, "a has 2 pods with app=w, b has only 0"),
+    ):
+        said = str(explain([*nodes, *pods, pending], "pod/p"))
+        assert f"topology spread: {ZONE}={expected}" in said
+        assert "the pod itself does not count" not in said
+        assert "(no node in it has the cpu that the pod needs)" in said
+    unlike = {**pending, "metadata": {**pending["metadata"], "labels": {"app": "other"}}}
+    assert "maxSkew is 1; the pod itself does not count" in str(explain([*nodes, *other, unlike], "pod/p"))

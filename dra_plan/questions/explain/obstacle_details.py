@@ -108,8 +108,9 @@ def obstacle_on(same: Sequence[Obstacle], names: Sequence[str], there: OnNodes) 
             return structs.replace(of, origin=there.set_elsewhere.origin_of(of.label, of.values[0]))
         case "Affinity" if of.term == "affinity":
             return _with_sources(of, there)
-        case "Spread" if of.emptiest:
-            return structs.replace(of, tainted=_tainted(of, there))
+        case "Spread" if of.domain:
+            of = structs.replace(of, tainted=_tainted(of, there)) if of.emptiest else of
+            return _with_counted(of, there)
         case "Volume":
             return _with_labels(of, there)
         case "Resource":
@@ -127,6 +128,16 @@ def _with_sources(of: NodeObstacle, there: OnNodes) -> NodeObstacle:
     sources = there.selected.sources(term)
     near = there.selected.near(term) if not (sources or of.finished or of.elsewhere) else ""
     return structs.replace(of, absent=True, sources=sources, near=near)
+
+
+def _with_counted(of: NodeObstacle, there: OnNodes) -> NodeObstacle:
+    """Return whose pods a spread constraint of the pod counts in the domain, unless all are of the pod's workload."""
+    constraint = there.selected.constraint(of.topology_key, of.selector)
+    if constraint is None:
+        return of
+    counted = there.selected.counted(constraint, of.domain, of.pods)
+    excludes_itself = not constraint.selects(there.pod, there.pod.metadata.namespace)
+    return structs.replace(of, counted=counted, excludes_itself=excludes_itself)
 
 
 def _with_labels(of: NodeObstacle, there: OnNodes) -> NodeObstacle:

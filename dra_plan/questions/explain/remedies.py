@@ -35,7 +35,6 @@ from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.manifests import kinds
 from dra_plan.planner.carried_out import carried_out
-from dra_plan.questions.explain.affinity_remedies import affinity_met
 from dra_plan.questions.explain.claim_changes import ClaimChanges, asking_less
 from dra_plan.questions.explain.editing import (
     OwnedPods,
@@ -286,7 +285,6 @@ class Remedies:
         """Yield the changes for an obstacle, except changes of what claims request."""
         yield from replaced_key(self._pods, one)
         yield from self._of_obstacles.of(one, group)
-        yield from affinity_met(self._inventory, self._pods, one)
         yield from own_claim(self._inventory, self._pods, verdict, one)
 
     def _wider(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:

@@ -1,24 +1,26 @@
-"""`explain`: the pods that a required pod affinity term selects, if none of them is on a node.
+"""`explain`: the pods that a pod's rules about other pods select.
 
-They are pods that wait themselves, and pods that a workload would create if it were scaled up or resumed. A term that
-selects none of these may have a misspelt label.
+If a required affinity term selects no pod on a node, such pods may wait themselves, a workload would create them if it
+were scaled up or resumed, or a label is misspelt. A topology spread constraint may count pods of other workloads.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from dra_plan.api.core import Pod
 from dra_plan.api.selectors import selector_text
 from dra_plan.api.workloads import AnyWorkload, CronJob, pod_template
-from dra_plan.claims.index import Index, owner_of
-from dra_plan.claims.owners import is_over, is_suspended, is_waiting, wanted
-from dra_plan.documents.node_obstacles import PodSource
+from dra_plan.claims.index import POD, Index, owner_of
+from dra_plan.claims.owners import controller_names, is_over, is_suspended, is_waiting, wanted
+from dra_plan.documents.node_obstacles import CountedPods, PodSource
 from dra_plan.near import the_nearest
 from dra_plan.questions.explain.reasons import VerdictRun
 from dra_plan.scheduler.cluster.nodes import Term, parse_terms
 from dra_plan.scheduler.new_pods import pod_of
+from dra_plan.scheduler.plugins.topology_spread import SpreadConstraint, constraints_of
 
 MOST_SOURCES = 3
 """The number of workloads, and of pods that wait, that are named."""
@@ -45,6 +47,41 @@ class SelectedPods:
     def sources(self, term: Term) -> list[PodSource]:
         """Return who has such pods, or would create them: workloads, and pods without a controller."""
         return list(islice(self._sources(term), MOST_SOURCES))
+
+    def constraint(self, topology_key: str, selector: str) -> SpreadConstraint | None:
+        """Return the required spread constraint of the pod with this key and selector, or None."""
+        required = constraints_of(self._pod, self._pod.spec.topology_spread_constraints, "DoNotSchedule")
+        alike = (one for one in required if (one.key, selector_text(one.selector)) == (topology_key, selector))
+        return next(alike, None)
+
+    def counted(self, constraint: SpreadConstraint, domain: str, number: int) -> list[CountedPods]:
+        """Return whose pods the constraint counts in the domain: a few other workloads, and the pod's own.
+
+        Return nothing if all are of the pod's own workload, if it has none, or if there are not this `number` of them
+        any more.
+        """
+        namespace, own = self._pod.metadata.namespace, self._owner(self._pod)
+        found = Counter(
+            self._owner(info.pod)
+            for node in self._run.simulation.cluster.nodes.values()
+            if node.labels.get(constraint.key) == domain and constraint.counts(self._pod, node)
+            for info in node.pods.values()
+            if not info.terminating and constraint.selects(info.pod, namespace)
+        )
+        others = sorted(
+            ((name, pods) for name, pods in found.items() if name != own), key=lambda one: (-one[1], one[0])
+        )
+        if own[0] == POD or found.total() != number or not others:
+            return []
+        made = [CountedPods(kind=kind, name=name, pods=pods) for (kind, name), pods in others[:MOST_SOURCES]]
+        return [*made, CountedPods(kind=own[0], name=own[1], pods=found[own], own=True)]
+
+    def _owner(self, pod: Pod) -> tuple[str, str]:
+        """Return the kind and name of the topmost workload of the pod, or of the pod itself if it has none."""
+        top = self._index.top_of(pod)
+        if top is not None:
+            return top.kind, top.metadata.name
+        return [(POD, pod.metadata.name), *controller_names(pod.metadata)][-1]
 
     def near(self, term: Term) -> str:
         """Return the label of pods in the term's namespaces that is nearest to the term's only label, or ""."""
