@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import Container, ContainerStatus, ContainerTerminated, Pod, PodSpec, Toleration
 from dra_plan.api.meta import ObjectMeta, OwnerReference
+from dra_plan.api.well_known import TEMPLATE_HASH
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
 
 # -- the state of a pod ------------------------------------------------------------------------------------------------
@@ -242,7 +243,7 @@ def deployment_of(metadata: ObjectMeta) -> str:
 
     A Deployment names its ReplicaSets DEPLOYMENT-HASH and labels their pods with the hash.
     """
-    reference, hashed = metadata.controller, (metadata.labels or {}).get("pod-template-hash")
+    reference, hashed = metadata.controller, (metadata.labels or {}).get(TEMPLATE_HASH)
     if reference is None or reference.kind != "ReplicaSet" or not hashed:
         return ""
     end = f"-{hashed}"

@@ -269,6 +269,13 @@ def change_topology_key(objects: Objects, change: dict[str, Any]) -> None:
                 each["topologyKey"] = change["toKey"]
 
 
+def raise_max_skew(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for each in spec.get("topologySpreadConstraints", ()):
+            if (each["topologyKey"], each["maxSkew"]) == (change["topologyKey"], change["from"]):
+                each["maxSkew"] = change["to"]
+
+
 def honor_taints(objects: Objects, change: dict[str, Any]) -> None:
     for spec in pod_specs(objects):
         for each in spec.get("topologySpreadConstraints", ()):
@@ -276,11 +283,28 @@ def honor_taints(objects: Objects, change: dict[str, Any]) -> None:
                 each["nodeTaintsPolicy"] = "Honor"
 
 
-def relax_anti_affinity(objects: Objects, change: dict[str, Any]) -> None:
+def relax_affinity(objects: Objects, change: dict[str, Any]) -> None:
     field = "requiredDuringSchedulingIgnoredDuringExecution"
+    rule = "podAntiAffinity" if change["code"] == "relax-anti-affinity" else "podAffinity"
     for spec in pod_specs(objects):
-        away = spec.get("affinity", {}).get("podAntiAffinity", {})
-        away[field] = [each for each in away.get(field, ()) if each["topologyKey"] != change["topologyKey"]]
+        terms = spec.get("affinity", {}).get(rule, {})
+        terms[field] = [each for each in terms.get(field, ()) if each["topologyKey"] != change["topologyKey"]]
+
+
+def select_pods(objects: Objects, change: dict[str, Any]) -> None:
+    field = "requiredDuringSchedulingIgnoredDuringExecution"
+    rule = {"affinity": "podAffinity", "anti-affinity": "podAntiAffinity", "spread": ""}[change["rule"]]
+    for spec in pod_specs(objects):
+        terms = spec.get("affinity", {}).get(rule, {}).get(field, ())
+        for each in terms if rule else spec.get("topologySpreadConstraints", ()):
+            labels = each["labelSelector"]["matchLabels"]
+            if ",".join(f"{key}={value}" for key, value in labels.items()) == change["from"]:
+                each["labelSelector"]["matchLabels"] = dict(one.split("=") for one in change["to"].split(","))
+
+
+def start(objects: Objects, change: dict[str, Any]) -> None:
+    field = {"replicas": change["to"]} if change["code"] == "raise-replicas" else {"suspend": False}
+    find(objects, change["kind"], change["name"])["spec"].update(field)
 
 
 def drop_host_port(objects: Objects, change: dict[str, Any]) -> None:
@@ -399,7 +423,13 @@ _APPLY = {
     "honor-taints": honor_taints,
     "lower-min-domains": lower_min_domains,
     "relax-spread": relax_spread,
-    "relax-anti-affinity": relax_anti_affinity,
+    "relax-affinity": relax_affinity,
+    "relax-anti-affinity": relax_affinity,
+    "correct-pod-selector": select_pods,
+    "narrow-pod-selector": select_pods,
+    "raise-max-skew": raise_max_skew,
+    "raise-replicas": start,
+    "resume-job": start,
     "drop-host-port": drop_host_port,
     "loosen-rollout": loosen_rollout,
     "use-claim-template": use_claim_template,

@@ -30,6 +30,7 @@ from dra_plan.documents.reasons import LeadingReason, NotTogether, UnreadyPod
 from dra_plan.documents.stories import AbsentName, MissingDriver, PoolElsewhere
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.questions.explain.domains import with_useless_domains
 from dra_plan.questions.explain.obstacle_details import MOST_EACH, OnNodes, blocking_pod, differing, obstacle_on
 from dra_plan.questions.explain.reasons import DeviceAttempt, RunQuestion, VerdictRun
 from dra_plan.scheduler.framework import plugin_names
@@ -358,6 +359,7 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
     told = [
         RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, of_devices, there))) for group in groups.values()
     ]
+    told = with_useless_domains(told, nodes)
     return sorted(told, key=lambda one: (_is_out(one), _is_kept_free(one), _distance(one), _lack(one), -len(one.nodes)))
 
 
