@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.documents.refusals import RefusalFinding
+from dra_plan.documents.refusals import OverQuota, RefusalFinding
 
 from .base import (
     Amount,
@@ -379,7 +379,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     forbidden_claim: Annotated[
         str, Meta(description="If a claim of the pod is rejected and not the pod: its entry in resourceClaims.")
     ] = ""
-    over: Annotated[list[str], Meta(description="The resources of which a quota does not allow enough.")] = []
+    over: Annotated[list[OverQuota], Meta(description="The resources of which a quota does not allow enough.")] = []
     defaulted: Annotated[
         list[DefaultedRequest],
         Meta(
