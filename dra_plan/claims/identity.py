@@ -90,7 +90,7 @@ def _references(inventory: Inventory) -> Iterator[tuple[str, ObjectKey]]:
         for owner in metadata.owner_references or ():
             yield owner.uid, (owner.kind, namespace, owner.name)
     for claim in inventory.claims:
-        for user in claim.status.reserved_for if claim.status is not None else ():
+        for user in claim.reserved_for:
             yield user.uid, (_RESOURCES.get(user.resource, ""), claim.metadata.namespace, user.name)
     for volume in inventory.volumes:
         bound = volume.spec.claim_ref

@@ -14,7 +14,9 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from msgspec.structs import replace
 
 from dra_plan.api.core import Container, ContainerStatus, ContainerTerminated, Pod, PodSpec, Toleration
+from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta, OwnerReference
+from dra_plan.api.well_known import TEMPLATE_HASH
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
 
 # -- the state of a pod ------------------------------------------------------------------------------------------------
@@ -33,6 +35,14 @@ def ended(pod: Pod) -> bool:
 def is_waiting(pod: Pod) -> bool:
     """Return whether the pod still needs a node from the scheduler."""
     return not (pod.spec.node_name or pod.metadata.deletion_timestamp or ended(pod))
+
+
+def is_new(inventory: Inventory, pod: Pod) -> bool:
+    """Return whether the pod is not yet in a cluster, or was evicted and has not yet been created again."""
+    if pod.spec.node_name:
+        return False
+    key = (pod.metadata.namespace, pod.metadata.name)
+    return key in inventory.returning or not (pod.metadata.is_stored or pod.status.phase)
 
 
 def counts_for(pod: Pod, kind: str) -> bool:
@@ -83,15 +93,10 @@ def unfinished_init(pod: Pod) -> tuple[Container, ContainerStatus] | None:
         if status is None:
             return None
         ended = status.state.terminated
-        is_done = status.started if is_sidecar(container) else ended is not None and not ended.exit_code
+        is_done = status.started if container.is_sidecar else ended is not None and not ended.exit_code
         if not is_done:
             return container, status
     return None
-
-
-def is_sidecar(container: Container) -> bool:
-    """Return whether the init container is a sidecar, which keeps running alongside the pod's other containers."""
-    return container.restart_policy == "Always"
 
 
 # -- the pods a workload wants -----------------------------------------------------------------------------------------
@@ -247,7 +252,7 @@ def deployment_of(metadata: ObjectMeta) -> str:
 
     A Deployment names its ReplicaSets DEPLOYMENT-HASH and labels their pods with the hash.
     """
-    reference, hashed = metadata.controller, (metadata.labels or {}).get("pod-template-hash")
+    reference, hashed = metadata.controller, (metadata.labels or {}).get(TEMPLATE_HASH)
     if reference is None or reference.kind != "ReplicaSet" or not hashed:
         return ""
     end = f"-{hashed}"

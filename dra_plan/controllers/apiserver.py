@@ -486,7 +486,7 @@ class ApiServer:
 
     def ask_to_delete_claim(self, claim: ResourceClaim) -> None:
         """Delete the claim, or mark it for deletion if pods use it. A finalizer then keeps it until these pods end."""
-        if not any(user.uid in self._cluster.pods for user in (claim.status.reserved_for if claim.status else ())):
+        if not any(user.uid in self._cluster.pods for user in claim.reserved_for):
             self.delete_claim(claim)
         elif claim.metadata.deletion_timestamp is None:
             metadata = structs.replace(claim.metadata, deletion_timestamp=format_time(self.now))

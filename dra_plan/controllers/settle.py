@@ -440,7 +440,7 @@ class Settling:
             except PodClaimError:
                 continue
             claim = self._simulation.cluster.claims.get(pod.metadata.namespace, name or "")
-            if claim is not None and claim.status is not None and len(claim.status.reserved_for) > 1:
+            if claim is not None and len(claim.reserved_for) > 1:
                 found.append((pod.metadata.namespace, claim.metadata.name))
         return found
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import Node, Pod, PodTemplateSpec
 from dra_plan.api.int_or_string import scaled
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.well_known import TEMPLATE_HASH
 from dra_plan.api.workloads import AnyWorkload, Job, UpdateStrategy, Workload, pod_template
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controls, counts_for, ended, is_over, is_ready, wanted
@@ -25,7 +26,6 @@ from dra_plan.scheduler.new_pods import daemon_may_run, daemon_node, is_ordered,
 
 from .state import Action, ClusterState, CreatePod, DeletePod, EndCause
 
-_HASH_LABEL = "pod-template-hash"
 _REVISION_LABEL = "controller-revision-hash"
 _QUARTER = "25%"
 _MOST_DIGITS = 10
@@ -208,7 +208,7 @@ def given_revisions(inventory: Inventory) -> dict[str, object]:
 
 def revision(template: PodTemplateSpec) -> PodTemplateSpec:
     """Return the template as in the ReplicaSets of a Deployment, but without the label that tells them apart."""
-    labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != _HASH_LABEL}
+    labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != TEMPLATE_HASH}
     return replace(template, metadata=replace(template.metadata, labels=labels or None))
 
 
