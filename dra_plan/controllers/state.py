@@ -219,6 +219,6 @@ class ClusterState:
 def needs_none(pod: Pod) -> bool:
     """Return whether the pod no longer needs its claims.
 
-    It does not if it has finished, or if it is deleted before it gets a node.
+    A pod that has finished does not need them, and neither does a pod that is deleted before it gets a node.
     """
     return ended(pod) or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)

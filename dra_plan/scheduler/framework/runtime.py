@@ -227,11 +227,14 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return self.filter(state, pod, node)
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Notify the PreFilter plugins that a pod was added to a node in a trial. Return an Error if one fails."""
+        """Notify the PreFilter plugins that a pod was added to a node in a trial. Return an Error if a plugin fails."""
         return self._extend(state, pod, added, node, "AddPod")
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Notify the PreFilter plugins that a pod was removed from a node in a trial. Return an Error if one fails."""
+        """Notify the PreFilter plugins that a pod was removed from a node in a trial.
+
+        Return an Error if a plugin fails.
+        """
         return self._extend(state, pod, removed, node, "RemovePod")
 
     def _extend(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo, what: str) -> Status | None:
