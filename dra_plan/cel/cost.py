@@ -109,7 +109,7 @@ class Entries(Struct, frozen=True):
     value: Interval
 
     def union(self, other: Entries | None) -> Entries | None:
-        """Return the sizes that both containers allow together, or None if `other` is None."""
+        """Return ranges that cover the sizes in both containers, or None if `other` is None."""
         if other is None:
             return None
         return Entries(self.kind, self.key.union(other.key), self.value.union(other.value))

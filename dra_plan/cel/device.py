@@ -1,7 +1,7 @@
 """The variable `device`: its value for a device, and its type.
 
-In order: attributes and capacities, and the check whether all of them can be converted; and types with the maximum
-sizes that the API allows, for type checks and cost estimates.
+In order: attributes and capacities, with the check that all of them can be converted; and types with the maximum sizes
+that the API allows, for type checks and cost estimates.
 """
 
 from __future__ import annotations

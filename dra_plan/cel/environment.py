@@ -55,7 +55,7 @@ def environment(
     With `rules="stored"`, it has all that the scheduler accepts: every declaration that the release knows, regardless
     of gates. With `rules="new"`, it has all that the API server accepts on create: every declaration whose gate is on,
     or that the previous release also has, so that a rollback is possible. Only the gates DRAConsumableCapacity and
-    DRAListTypeAttributes matter, and default to off.
+    DRAListTypeAttributes matter; they are off by default.
     """
     major, minor = kubernetes_version.split(".")[:2]
     version = (int(major), int(minor))

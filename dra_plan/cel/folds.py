@@ -53,7 +53,7 @@ class Run:
 
 
 UNSET = object()
-"""The value of a variable that has not been evaluated, or of a missing key."""
+"""A marker for a variable that has not been evaluated, or for a key that does not exist."""
 
 Evaluate = Callable[[Run], Value]
 """A function that returns a value or an EvaluationError. It raises only Fatal."""
@@ -207,7 +207,7 @@ def iterate(value: Value) -> Iterator[Value]:
 class Planned(msgspec.Struct, frozen=True, eq=False):
     """A planned expression. `attribute` is set if qualifiers can follow it.
 
-    If `is_constant` is true, its value is `constant`.
+    If `is_constant` is true, `constant` is the value of the expression.
     """
 
     evaluate: Evaluate

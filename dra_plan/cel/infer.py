@@ -52,7 +52,7 @@ class Inferred(Struct, frozen=True, eq=False):
 
 
 def infer(root: Expr, environment: Environment) -> Inferred:
-    """Infer the types in an expression, and the issues if it is wrong."""
+    """Infer the types in an expression, or report the issues that make this impossible."""
     inference = _Inference(environment)
     root = inference.expr(root)
     bindings = inference.bindings

@@ -38,7 +38,7 @@ class Issue(Struct, frozen=True):
 
 
 class ExpressionText:
-    """The text of an expression, which knows the line and column of each offset."""
+    """The text of an expression, with the line and column of each offset."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -58,7 +58,7 @@ class ExpressionText:
     def display(self, issues: Sequence[Issue]) -> str:
         """Return the issues as cel-go prints them, in text order, each with its line and a caret.
 
-        After 100 issues, only the number of the others is given.
+        After 100 issues, only the number of remaining issues is shown.
         """
         return "\n".join(self._lines(issues, list))
 
@@ -250,10 +250,11 @@ class CelCompileError(CelError):
 
 
 class CelRuntimeError(CelError):
-    """Raised if an evaluation fails, such as for a missing key, an overflow or a result that is not a bool.
+    """Raised if an evaluation fails, for example because of an overflow or a result that is not a bool.
 
-    `cost` is the cost up to the error, as upstream counts it, or 0 if nothing was evaluated. `missing_key` is true if a
-    map does not have the key, such as for an attribute or capacity that the device does not have.
+    `cost` is the cost up to the error, as upstream counts it, or 0 if nothing was evaluated. `missing_key` is true if
+    the expression reads an attribute or capacity that the device does not have, or any other key that a map does not
+    have.
     """
 
     cost: int = 0

@@ -41,7 +41,7 @@ def malformed(expression: str) -> Iterator[MalformedLiteral]:
 
 
 def repaired(expression: str) -> str | None:
-    """Return the expression with such constants corrected, or None if it has none."""
+    """Return the expression with rejected quantities and versions corrected, or None if there are none."""
     text = expression
     for one in sorted(malformed(expression), key=lambda each: each.place.start, reverse=True):
         text = f"{text[: one.place.start]}{constant_text(one.better)}{text[one.place.end :]}"

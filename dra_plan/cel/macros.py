@@ -18,7 +18,7 @@ class MacroError(Exception):
 
 
 class MacroKey(Struct, frozen=True):
-    """What identifies a macro call: its name, the number of arguments, and whether it has a target."""
+    """The key of a macro: its name, its number of arguments, and whether it has a target."""
 
     name: str
     arguments: int

@@ -21,7 +21,7 @@ _OPENERS, _CLOSERS = frozenset("([{"), frozenset(")]}")
 
 NamedKind: TypeAlias = Literal["attribute", "capacity", "domain", "driver"]
 Use: TypeAlias = Literal["read", "optional", "test"]
-"""How an expression uses a name: it reads it, reads it as optional, or tests whether it exists."""
+"""The use of a name in an expression: read, read as optional, or only tested for existence."""
 
 _TABLES: dict[str, NamedKind] = {"attributes": "attribute", "capacity": "capacity"}
 
@@ -77,7 +77,7 @@ class Parsed:
         return self.tokens[self._at[offset] + after]
 
     def span(self, offset: int) -> TextSpan:
-        """Return the span of the token at an offset. A minus sign includes the number after it."""
+        """Return the span of the token at an offset. For a minus sign, it includes the number after the sign."""
         token = self.token(offset)
         return TextSpan(offset, self._end(self._at[offset] + (token.kind == "-")))
 
@@ -92,7 +92,7 @@ class Parsed:
     def clauses(self) -> tuple[TextSpan, ...]:
         """Return the parts of the expression that must all be true, in text order.
 
-        This is the whole expression if `&&` does not join its parts. Parentheses around several parts belong to none of
+        If no parts are joined by `&&`, return the whole expression. Parentheses around several parts belong to none of
         them.
         """
         signs = [] if self.root is None else sorted(self._at[offset] for offset in _chain(self.root))
@@ -106,7 +106,7 @@ class Parsed:
         return bool(self.tokens) and self.tokens[0].kind == "(" and self._closer(0) == len(self.tokens) - 1
 
     def mentions(self) -> tuple[Mention, ...]:
-        """Return where the expression names values of the device, in text order."""
+        """Return all mentions of values of the device, in text order."""
         if self.root is None:
             return ()
         root = self.root
@@ -161,22 +161,22 @@ def parsed(text: str) -> Parsed:
 def clauses(text: str) -> tuple[str, ...]:
     """Return the parts of the text that must all be true, as they are written.
 
-    If the text does not parse, it is the only part.
+    If the text does not parse, return the whole text.
     """
     return tuple(span.of(text) for span in parsed(text).clauses())
 
 
 @lru_cache(maxsize=4096)
 def mentions(text: str) -> tuple[Mention, ...]:
-    """Return where the expression names values of the device, in text order."""
+    """Return all mentions of values of the device in the expression, in text order."""
     return parsed(text).mentions()
 
 
 def references(text: str, *uses: Use) -> tuple[Reference, ...]:
     """Return the values of the device that the expression names, in text order.
 
-    If `uses` are given, only values with one of these uses are returned. If a value has several uses, the first of
-    read, optional and test counts.
+    If `uses` are given, only values with one of these uses are returned. If a value is used in several ways, read takes
+    precedence over optional, and optional over test.
     """
     found: dict[Reference, Use] = {}
     for mention in mentions(text):
@@ -189,13 +189,13 @@ _FAILING: tuple[Use, ...] = ("read", "optional", "test")
 
 
 def is_reference(text: str) -> bool:
-    """Return whether the expression is only the name of a value of the device."""
+    """Return whether the expression only names a value of the device."""
     root = parsed(text).root
     return root is not None and is_named(root)
 
 
 def is_named(expr: Expr) -> bool:
-    """Return whether the expression is only the name of a value of the device."""
+    """Return whether the expression only names a value of the device."""
     return not _is_test(expr) and bool(_path(expr, {}, whole=True))
 
 

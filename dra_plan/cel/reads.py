@@ -1,6 +1,6 @@
 """The values of the device that an expression reads: the driver, attributes and capacities.
 
-A value counts if it is named by constants, such as `device.attributes["domain"].id`, written out or with cel.bind.
+Values are named by constants, as in `device.attributes["domain"].id`, either directly or with cel.bind.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class DevicePath(msgspec.Struct, frozen=True):
 
 
 BoundPaths: TypeAlias = Mapping[str, "DevicePath | None"]
-"""The variables of the comprehensions around an expression, with their paths, or None if they have none."""
+"""The paths of the variables in the surrounding comprehensions. A variable without a path has None."""
 
 
 def bound_place(expr: ast.Comprehension, checked: Checked, bindings: BoundPaths) -> DevicePath | None:

@@ -1,8 +1,8 @@
 """Write and change expressions without evaluating them.
 
-In order: the text of an expression, with its macros; other names; other parts, fewer parts, or guards before them;
-other constants; and comparisons with `compareTo`, for amounts that do not support operators. The rest of the text stays
-as it is written.
+In order: the text of an expression, with its macros; replacing names; replacing or removing parts, and adding guards;
+replacing constants; and using `compareTo` for amounts, which do not support operators. Everything else in the text
+stays as it is written.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ def renamed(text: str, reference: Reference, name: str) -> str:
 
 
 FIELDS = {"attribute": "attributes", "capacity": "capacity"}
-"""The field of `device` with the names of each kind."""
+"""The field of `device` for each kind of name."""
 
 
 def of_kind(text: str, reference: Reference, kind: str) -> str:
@@ -252,19 +252,19 @@ def with_clause(text: str, clause: str, new: str) -> str:
 
 
 def without_clause(text: str, clause: str) -> str | None:
-    """Return the expression without a part, or None if it has no such part or no others."""
+    """Return the expression without a part, or None if the part is missing or the only one."""
     parts = clauses(text)
     kept = [part for part in parts if part != clause]
     return " && ".join(kept) if kept and len(kept) < len(parts) else None
 
 
 def presence(reference: Reference) -> str:
-    """Return the test for whether the device has the value: `"NAME" in device.attributes["DOMAIN"]`."""
+    """Return an expression that tests whether the device has the value: `"NAME" in device.attributes["DOMAIN"]`."""
     return f"{constant_text(reference.name)} in {_table(reference)}"
 
 
 def access(reference: Reference) -> str:
-    """Return the expression that reads the value: `device.attributes["DOMAIN"].NAME`."""
+    """Return an expression that reads the value: `device.attributes["DOMAIN"].NAME`."""
     return f"{_table(reference)}.{reference.name}"
 
 
@@ -274,7 +274,7 @@ def _table(reference: Reference) -> str:
 
 
 def guarded(text: str, lacking: Iterable[Reference]) -> str | None:
-    """Return the expression with tests for values that the device may lack, or None if it has these tests."""
+    """Return the expression after tests for values that the device may lack, or None if no test is missing."""
     known = clauses(text)
     guards = [guard for reference in lacking if (guard := presence(reference)) not in known]
     return " && ".join([*guards, grouped(text)]) if guards else None
@@ -299,7 +299,7 @@ def grouped(text: str) -> str:
 class Comparison(NamedTuple):
     """A comparison with a constant, whose position is `place`.
 
-    `is_plain` is true if the other side is only the name of a value of the device.
+    `is_plain` is true if the other side only names a value of the device.
     """
 
     text: str
@@ -337,7 +337,7 @@ def comparison(clause: str) -> Comparison | None:
 
 
 def ordered_with(clause: str) -> tuple[str, TextSpan] | None:
-    """Return the type and position of the constant that the clause orders a value by, or None."""
+    """Return the type and position of the constant in an ordering comparison, or None if there is none."""
     found = parsed(clause)
     root = found.root
     for node in nodes(root) if root is not None else ():
@@ -349,7 +349,7 @@ def ordered_with(clause: str) -> tuple[str, TextSpan] | None:
 
 
 def ordered_as(clause: str, published: str) -> str | None:
-    """Return the ordering with its constant in the published type, or None if the conversion is not obvious."""
+    """Return the comparison with its constant in the published type, or None if the conversion is not obvious."""
     if published == "version":
         return with_compare_to(clause, versions=True)
     found = parsed(clause)

@@ -202,9 +202,9 @@ _CONSTANTS = frozenset(("duration", "timestamp", "matches"))
 def check(expression: str, environment: Environment) -> Checked:
     """Return the expression with its types. Raises CelCompileError with Kubernetes' message.
 
-    It must be short enough, parse, pass the type check and the validators (homogeneous literals, durations, timestamps,
-    regular expressions, format strings), and be a bool or have the type of attributes. Conversions of constants must
-    not fail.
+    The expression must not be too long. It must parse, pass the type check and the validators (homogeneous literals,
+    durations, timestamps, regular expressions, format strings), and have the type bool or the type of attributes.
+    Conversions of constants must not fail.
     """
     most = environment.most_bytes
     if most is not None and len(expression.encode(errors="surrogatepass")) > most:
@@ -298,7 +298,7 @@ class Selector:
 
     @functools.cached_property
     def max_cost(self) -> int:
-        """The cost that the API server estimates. Its limit is 1,000,000."""
+        """The cost as the API server estimates it. The API server rejects a cost above 1,000,000."""
         return estimate(self._checked, self._environment)
 
     @functools.cached_property

@@ -116,7 +116,7 @@ class Bindings:
         return Type("param", f"_var{self._fresh}")
 
     def instantiate(self, types: Sequence[Type]) -> list[Type]:
-        """Return the types with new type parameters, the same for equal parameters."""
+        """Return the types with each type parameter replaced by a new one, which is the same in all types."""
         names: dict[str, Type] = {}
         return [self._renamed(of, names) for of in types]
 

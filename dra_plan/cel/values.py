@@ -216,7 +216,7 @@ class Cidr(msgspec.Struct, frozen=True, gc=False):
 
 
 class NamedFormat(msgspec.Struct, frozen=True, eq=False):
-    """A named format, with a function that finds errors and the pattern length that upstream's cost is based on."""
+    """A named format, with a function that finds errors in a text, and the pattern length for upstream's cost."""
 
     name: str
     problems: Callable[[str], list[str]]
@@ -408,7 +408,10 @@ _ORDERED = frozenset((str, bytes, bool, Duration, Timestamp))
 
 
 def compare(left: Value, right: Value) -> Value:
-    """Return -1, 0 or 1, or an EvaluationError if the values cannot be ordered. As in upstream, NaN cannot."""
+    """Return -1, 0 or 1, or an EvaluationError if the values cannot be ordered.
+
+    NaN cannot be ordered, as in upstream.
+    """
     kind, other = type(left), type(right)
     if kind in _NUMBERS and other in _NUMBERS:
         if (kind is float and math.isnan(left)) or (other is float and math.isnan(right)):

@@ -58,7 +58,10 @@ MOST_LIST_VALUES = 48
 
 
 def order(left: Value, right: Value) -> int | None:
-    """Return -1, 0 or 1, or None if upstream cannot compare the elements. Upstream ignores this error in loops."""
+    """Return the order of two elements as -1, 0 or 1, or None if upstream cannot compare them.
+
+    Upstream's loops ignore such an error.
+    """
     order = compare(left, right)
     return None if type(order) is EvaluationError else order
 
@@ -94,12 +97,12 @@ def _best(values: list[Value], name: str, replaced_when: int) -> Value:
 
 
 def smallest(values: list[Value]) -> Value:
-    """Return the smallest element, or the first of several."""
+    """Return the smallest element. If several are equally small, return the first."""
     return _best(values, "min", 1)
 
 
 def largest(values: list[Value]) -> Value:
-    """Return the largest element, or the first of several."""
+    """Return the largest element. If several are equally large, return the first."""
     return _best(values, "max", -1)
 
 
@@ -406,7 +409,7 @@ def _check_product(left: list[Value], right: list[Value]) -> None:
 
 
 def set_contains(values: list[Value], wanted: list[Value]) -> bool:
-    """Return whether the list has an equal element for each wanted element."""
+    """Return whether each wanted element is equal to an element of the list."""
     _check_product(values, wanted)
     return all(any(equal(item, value) is True for value in values) for item in wanted)
 

@@ -85,7 +85,10 @@ def is_mapped(address: Ip) -> bool:
 
 
 def to_ip(text: str) -> Ip:
-    """Return the IP address in the text. Raises EvaluationError, also for a zone or an IPv4-mapped IPv6 address."""
+    """Return the IP address in the text.
+
+    Raises EvaluationError if the text is not an IP address, has a zone, or is an IPv4-mapped IPv6 address.
+    """
     address, zoned = parse_address(text)
     if address is None:
         raise EvaluationError(
@@ -220,7 +223,7 @@ def _parse_cidr(text: str) -> Cidr:
 def to_cidr(text: str) -> Cidr:
     """Return the network in the text. Bits after the prefix may be set.
 
-    Raises EvaluationError, also for an IPv4-mapped IPv6 address.
+    Raises EvaluationError if the text is not a network, or has an IPv4-mapped IPv6 address.
     """
     return _parse_cidr(text)
 
@@ -539,7 +542,7 @@ def get_escaped_path(url: Url) -> str:
 
 
 def get_query(url: Url) -> dict[str, list[str]]:
-    """Return the decoded query of the URL: the values of each key."""
+    """Return the decoded query of the URL, with a list of values for each key."""
     return {key: list(values) for key, values in url.query}
 
 

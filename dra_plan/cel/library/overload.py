@@ -25,7 +25,7 @@ class PricedOperand(Struct, frozen=True):
     expr: Expr
     size: Interval | None
     items: Interval | None
-    """The size of the elements, if the operand is a list of the device."""
+    """The size of the elements, if the operand is a list in the device."""
 
 
 class CallEstimate(Struct, frozen=True):
@@ -90,7 +90,8 @@ class Overload(Struct, frozen=True, eq=False):
     once: bool = False
     """True if calls with constants are evaluated only once, but charged each time."""
     pattern: bool = False
-    """True if the second operand is a regular expression. A constant one is compiled when the expression is planned."""
+    """True if the second operand is a regular expression. If constant, it is compiled when the expression is
+    planned."""
     any_number: bool = False
     """True if upstream accepts any number of arguments, and stops at the first that is an error."""
 

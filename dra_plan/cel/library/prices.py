@@ -45,7 +45,7 @@ def _pattern(arguments: list[Value], _result: Value) -> int:
 
 
 def new_list(_arguments: list[Value], result: Value) -> int:
-    """Return the cost of creating the list that is the result."""
+    """Return the cost of creating the result, which is a list."""
     return size_of(result) + 1 + LIST_COST
 
 

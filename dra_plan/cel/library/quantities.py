@@ -36,12 +36,12 @@ def is_quantity(text: str) -> bool:
 
 
 def cell(amount: Quantity) -> QuantityCell:
-    """Return the amount in the form that upstream's functions can change."""
+    """Return the amount in a new QuantityCell."""
     return QuantityCell(QuantityBox(amount), computed=False)
 
 
 def amount_of(value: Value) -> Quantity:
-    """Return the amount of a quantity in either form."""
+    """Return the amount of a quantity, which may be in a QuantityCell."""
     held: Quantity = value.amount.quantity if type(value) is QuantityCell else value
     return held
 

@@ -37,7 +37,7 @@ DECIMAL = "decimal clause can only be used on integers"
 BINARY = "only integers and bools can be formatted as binary"
 OCTAL = "octal clause can only be used on integers"
 HEXADECIMAL = "only integers, byte buffers, and strings can be formatted as hex"
-"""Error messages that name the values which a formatting clause accepts."""
+"""The error messages for values that a formatting clause does not accept."""
 
 _CLAUSE = re.compile(r"%(?:%|(?:\.([0-9]*))?(.)|$)", re.DOTALL)
 _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
