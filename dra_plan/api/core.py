@@ -140,6 +140,11 @@ class Container(Object, frozen=True):
     resources: ResourceRequirements = ResourceRequirements()
     restart_policy: str | None = None
 
+    @property
+    def is_sidecar(self) -> bool:
+        """Whether an init container keeps running beside the containers of the pod."""
+        return self.restart_policy == "Always"
+
 
 class PreferredSchedulingTerm(Object, frozen=True):
     """A preference for some nodes, with a weight."""

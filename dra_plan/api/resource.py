@@ -6,6 +6,7 @@ from an empty one, the absent field is None. Quantities are stored as they are w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -390,6 +391,11 @@ class ResourceClaim(StrictObject, frozen=True):
     def allocation(self) -> AllocationResult | None:
         """The allocation of the claim, or None if it is not allocated."""
         return self.status.allocation if self.status is not None else None
+
+    @property
+    def reserved_for(self) -> Sequence[ResourceClaimConsumerReference]:
+        """The objects, mostly pods, for which the claim is reserved."""
+        return self.status.reserved_for if self.status is not None else ()
 
 
 class ResourceClaimTemplateSpec(StrictObject, frozen=True):

@@ -17,6 +17,9 @@ INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 WINDOWS_BUILD = "node.kubernetes.io/windows-build"
 """The label for the Windows build of a node, which decides which images the node can run."""
 
+TEMPLATE_HASH = "pod-template-hash"
+"""The label by which a Deployment tells the pods of its ReplicaSets apart."""
+
 NOW_CALLED = {
     BETA_ZONE: ZONE,
     BETA_REGION: REGION,
