@@ -52,10 +52,10 @@ def environment(
 ) -> Environment:
     """Return the environment for a Kubernetes minor version such as "1.36". Equal arguments return the same object.
 
-    With `rules="stored"`, it has all that the scheduler accepts: every declaration that the release knows, regardless
-    of gates. With `rules="new"`, it has all that the API server accepts on create: every declaration whose gate is on,
-    or that the previous release also has, so that a rollback is possible. Only the gates DRAConsumableCapacity and
-    DRAListTypeAttributes matter; they are off by default.
+    With `rules="stored"`, it has every declaration that the scheduler accepts, regardless of gates. With `rules="new"`,
+    it has the declarations that the API server accepts on create: those whose gate is on, and those of the previous
+    release, so that a rollback is possible. Only the gates DRAConsumableCapacity and DRAListTypeAttributes matter; they
+    are off by default.
     """
     major, minor = kubernetes_version.split(".")[:2]
     version = (int(major), int(minor))

@@ -3,7 +3,7 @@
 The text of an expression never becomes part of the generated code: names come from tables in this module, and constants
 are passed as globals. Only what most selectors use is supported: fields, comparisons, logic, membership in constants,
 calls, `has` and cel.bind. If an error occurs, or the cost limit is exceeded, the function gives up, and the accounting
-evaluator (`interpret`) decides. Costs are the same in both.
+evaluator (`interpret`) decides. Both evaluators count the same costs.
 """
 
 from __future__ import annotations

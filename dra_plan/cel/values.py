@@ -308,7 +308,7 @@ def entries_of(mapping: dict[Value, Value]) -> Iterator[tuple[Value, Value]]:
 
 
 def size_of(value: Value) -> int:
-    """Return the size of a value for costs: its code points, bytes or elements, or 1 if it has no size."""
+    """Return the size of a value for upstream's costs: its code points, bytes or elements, or 1 if it has no size."""
     kind = type(value)
     if kind is str or kind is list or kind is dict or kind is bytes or kind is DefaultMap:
         return len(value)

@@ -99,7 +99,7 @@ class AlikeResidents:
 class NodeRoom:
     """A node with its free amounts, its devices and the pods that may leave it.
 
-    `total` has the free amounts once all of these pods have left, and `shapes` are the shapes that then fit.
+    `total` has the free amounts once all of them have left, and `shapes` are the shapes that then fit.
     """
 
     name: str

@@ -53,8 +53,9 @@ def estimate_one(_operands: Sequence[PricedOperand]) -> CallEstimate:
 class Price(Struct, frozen=True, eq=False):
     """The price of a call: a function for its cost, and a function for the estimate.
 
-    The target is the first operand of both. cel-go assigns prices by overload, and Kubernetes by function name
-    (`by_name`). If the check leaves several overloads, only prices by name apply, and other calls cost 1.
+    Both functions get the target as the first operand. cel-go assigns prices by overload, and Kubernetes by function
+    name (`by_name`). If the check leaves several overloads, only a price by name applies; without one, the call costs
+    1.
     """
 
     cost: Cost = one
@@ -72,8 +73,8 @@ class Overload(Struct, frozen=True, eq=False):
     """A signature of a function, with its implementation.
 
     `id` is the name of the overload in cel-go or Kubernetes. In a member function, the first of `args` is the target.
-    `function` is None if the planner handles the call (`&&`, `or`, indices), or if no selector can have values of these
-    types.
+    `function` is None if the planner handles the call (`&&`, `or`, indices), or if no selector can have values of the
+    argument types.
     """
 
     id: str
