@@ -99,7 +99,7 @@ class VolumeResourceRequirements(Object, frozen=True):
 class PersistentVolumeClaimSpec(Object, frozen=True):
     """The specification of a volume claim, with the volume that it is bound to.
 
-    A missing storage class name means something else than an empty one.
+    A missing storage class name does not mean the same as an empty one.
     """
 
     access_modes: list[str] = []

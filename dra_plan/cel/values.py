@@ -1,8 +1,8 @@
 """Run-time values: their Python types, equality, order, sizes and type names.
 
-bool, int (int64), float, str, bytes, None, list and dict represent themselves; a bool is never an int. Other types have
-classes here, and so have the map keys true and false. An `EvaluationError` is a value where cel-go continues after an
-error to count costs; otherwise, it is raised.
+bool, int (int64), float, str, bytes, None, list and dict represent themselves; a bool is never an int. The other types,
+and the map keys true and false, have classes in this module. An `EvaluationError` is a value where cel-go continues
+after an error to count costs; otherwise, it is raised.
 """
 
 from __future__ import annotations

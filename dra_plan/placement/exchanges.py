@@ -245,7 +245,7 @@ def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[floa
 
 
 class WorthPrices:
-    """Prices for amounts, at which the needs of a shape never cost more than its weight.
+    """Prices for amounts. At these prices, the needs of a shape never cost more than its weight.
 
     Parts on single devices have no price.
     """

@@ -323,7 +323,7 @@ class PlacementCluster:
         return None if all(self._in_reach(claim, node) for claim in candidate.settled) else UNAVAILABLE
 
     def compares_amounts(self, candidate: PodToPlace) -> bool:
-        """Return whether `refusal` is equal for all nodes with an equal `look`.
+        """Return whether `refusal` is the same for all nodes with the same `look`.
 
         This is so if no filter of the pod reads the names or labels of nodes.
         """
