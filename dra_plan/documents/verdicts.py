@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.documents.refusals import RefusalFinding
+from dra_plan.documents.refusals import OverQuota, RefusalFinding
 
 from .base import (
     Amount,
@@ -173,7 +173,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         str,
         Meta(description="The name in the pod's resourceClaims of a claim that is rejected although the pod is not."),
     ] = ""
-    over: Annotated[list[str], Meta(description="The resources for which a quota is too small.")] = []
+    over: Annotated[list[OverQuota], Meta(description="The resources for which a quota is too small.")] = []
     defaulted: Annotated[
         list[DefaultedRequest],
         Meta(description="The default requests that a LimitRange adds for the resources in `over`."),
