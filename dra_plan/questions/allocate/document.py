@@ -12,11 +12,11 @@ from dra_plan.documents.reasons import REASONS
 from dra_plan.documents.refusals import Refusals
 
 PARTS = REASONS
-"""The structs of values that their types do not name."""
+"""Structs that are part of the document but do not appear in the types of its fields."""
 
 
 class AllocationDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The result of kube-scheduler's device allocator for each claim set of the input, on each node."""
+    """What kube-scheduler's device allocator finds for each claim set of the input on each node."""
 
     kind: Literal["AllocationPlan"] = "AllocationPlan"
     claim_sets: Annotated[

@@ -9,21 +9,21 @@ from msgspec import UNSET, Meta, UnsetType
 from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text
 
 SKIPPED = "skipped: "
-"""The prefix of the reason why a group is not tried."""
+"""The prefix of the reason why a group is skipped."""
 MAX_TOTAL = "max total nodes in cluster reached"
 FILTERED_OUT = "filtered out"
-"""The text in place of a node for pods that are not helped."""
+"""What stands in place of a node for a pod that is filtered out."""
 
 Result = Literal[
     "ScaleUpSuccessful", "ScaleUpNotNeeded", "ScaleUpNoOptionsAvailable", "ScaleUpLimitedByMaxNodesTotal", ""
 ]
-"""The result as named by the Cluster Autoscaler; empty if an error ended the loop."""
+"""The result, with the Cluster Autoscaler's own name for it; empty if an error ended the loop."""
 
 Reasons = Annotated[dict[str, str], Meta(description="By group: fits, or the reason in kube-scheduler's words.")]
 
 
 class KnownGroup(DocumentPart, frozen=True, kw_only=True):
-    """A node group, and the source of its data."""
+    """A node group, and where it was found."""
 
     group: Text
     min: Amount | None
@@ -34,7 +34,7 @@ class KnownGroup(DocumentPart, frozen=True, kw_only=True):
 
 
 class GroupOption(DocumentPart, frozen=True, kw_only=True):
-    """The pods that would fit if one group grew, and the number of new nodes that these pods need."""
+    """A group that could grow: the number of new nodes, and the pods that would fit on them."""
 
     group: Text
     nodes: Amount
@@ -43,7 +43,7 @@ class GroupOption(DocumentPart, frozen=True, kw_only=True):
 
 
 class GroupResize(DocumentPart, frozen=True, kw_only=True):
-    """The size of a group before and after the change."""
+    """A group's size before and after scaling up."""
 
     group: Text
     from_: Amount
@@ -51,7 +51,7 @@ class GroupResize(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
-    """The pending pods, and the groups that grow for them. Pods are named NAMESPACE/NAME."""
+    """The pending pods, and the groups that grow for them. Pods are given as NAMESPACE/NAME."""
 
     result: Result
     error: Annotated[str, Meta(description="What ended the loop, or dropped all pending pods.")] = ""
@@ -90,7 +90,7 @@ class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScaleDownDocument(DocumentPart, frozen=True, kw_only=True):
-    """The nodes that could be removed one after another."""
+    """The nodes that could be removed, one after another."""
 
     error: str = ""
     removable: list[str] = []
@@ -99,19 +99,19 @@ class ScaleDownDocument(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeUtilization(DocumentPart, frozen=True, kw_only=True):
-    """The utilization of a node, as computed by the autoscaler."""
+    """The utilization of a node, as the autoscaler computes it."""
 
     utilization: Annotated[float, Meta(ge=0)]
     resource: Annotated[str, Meta(description="DRIVER/POOL of the fullest pool; cpu or memory without devices.")]
 
 
 WhyNoNode = Literal["NoInstanceType", "NotEnoughResources", "BoundElsewhere"]
-"""NoInstanceType: no instance type can satisfy the allocation. NotEnoughResources: none has enough resources.
-BoundElsewhere: a claim is bound to another NodeClaim in flight."""
+"""NoInstanceType: no instance type can satisfy the claims. NotEnoughResources: no instance type has enough resources.
+BoundElsewhere: a claim belongs to another NodeClaim that is in flight."""
 
 
 class NodeClaimDocument(DocumentPart, frozen=True, kw_only=True):
-    """A node that Karpenter would launch. Its instance type depends on prices, which are not known here."""
+    """A node that Karpenter would launch. Its instance type depends on prices, which are unknown."""
 
     node_pool: Text
     instance_types: Annotated[list[str], Meta(description="The instance types that still fit all its pods.")]
@@ -119,7 +119,7 @@ class NodeClaimDocument(DocumentPart, frozen=True, kw_only=True):
 
 
 class KarpenterDocument(DocumentPart, frozen=True, kw_only=True):
-    """The recorded part of Karpenter's provisioning result. Pods are named NAMESPACE/NAME."""
+    """What Karpenter would do with pending pods, as far as this was recorded. Pods are given as NAMESPACE/NAME."""
 
     node_claims: list[NodeClaimDocument] = []
     on_nodes: Annotated[dict[str, str], Meta(description="Pods that need no new node, with their node.")] = {}

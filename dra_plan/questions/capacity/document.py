@@ -24,18 +24,18 @@ from dra_plan.documents.refusals import Refusals
 from dra_plan.documents.suggestions import SHAPES
 
 MOST_GAINED = 20
-"""The number of copies that are counted beyond those without a suggested change."""
+"""The maximum number of additional copies that are counted to see how much a change helps."""
 
 
 class NodeCopies(DocumentPart, frozen=True, kw_only=True):
-    """The number of copies on a node. If the copies are gangs, this is the number of their pods."""
+    """The number of copies on a node, or of their pods if the copies are gangs."""
 
     name: Text
     copies: Amount
 
 
 class ScheduledCopies(DocumentPart, frozen=True, kw_only=True):
-    """The result of creating copies one after another until kube-scheduler rejects a copy."""
+    """What happens when copies are created one after another until kube-scheduler rejects one."""
 
     copies: Amount
     nodes: Annotated[list[NodeCopies], Meta(description="The nodes that hold copies, in the order of the input.")]
@@ -64,13 +64,13 @@ class ScheduledCopies(DocumentPart, frozen=True, kw_only=True):
 
 
 class CopiedOwner(ObjectName, frozen=True, kw_only=True):
-    """The owner of the copied pod."""
+    """The owner of a copied pod."""
 
     part: TemplatePart = ""
 
 
 class PlacedCopy(DocumentPart, frozen=True, kw_only=True):
-    """A copy whose placement is known."""
+    """A copy and the node and devices that it gets."""
 
     owner: CopiedOwner
     node: Text
@@ -78,7 +78,7 @@ class PlacedCopy(DocumentPart, frozen=True, kw_only=True):
 
 
 class PossibleCopies(DocumentPart, frozen=True, kw_only=True):
-    """The largest number of copies that fit in addition to running pods, with the best choice of nodes and devices."""
+    """The largest number of copies that fit in addition to running pods, for any choice of nodes and devices."""
 
     copies: Annotated[Amount, Meta(description=("The number of copies in the placement; with --mix, of whole sets."))]
     at_most: Annotated[
@@ -116,7 +116,7 @@ class MixedShare(DocumentPart, frozen=True, kw_only=True):
 
 
 class MixCapacity(DocumentPart, frozen=True, kw_only=True):
-    """The result of counting all owners together, in proportion to their replicas."""
+    """How many whole sets of copies fit if all owners are counted together, in proportion to their replicas."""
 
     shares: list[MixedShare]
     sets: Annotated[Amount, Meta(description="Whole sets that the scheduler binds, created in turn.")]
@@ -125,7 +125,7 @@ class MixCapacity(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerReplicas(DocumentPart, frozen=True, kw_only=True):
-    """The number of replicas of a workload, and how many of them have no node."""
+    """The number of replicas that a workload should have, and how many of them have no node."""
 
     wanted: Amount
     missing: Annotated[
@@ -136,7 +136,7 @@ class OwnerReplicas(DocumentPart, frozen=True, kw_only=True):
 class CopiedGang(DocumentPart, frozen=True, kw_only=True):
     """A gang that is copied as a whole.
 
-    A copy is a new pod group with all its pods, and counts if all its pods are bound.
+    A copy is a new pod group with all its pods, and is counted if all its pods are bound.
     """
 
     pod_group: Annotated[Text, Meta(description="The group that is copied, in the owner's namespace.")]
@@ -156,7 +156,7 @@ class CopiedGang(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerDevices(DocumentPart, frozen=True, kw_only=True):
-    """The devices of one driver and model that an owner's copies use, and the devices that the copies could not use."""
+    """The devices of one driver and model that an owner's copies use, and those that they leave idle."""
 
     driver: Text
     model: ModelName = ""
@@ -168,7 +168,7 @@ class OwnerDevices(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
-    """The number of copies of an owner that fit. The owner is a pod, a workload or a gang."""
+    """How many copies fit of an owner, which is a pod, a workload or a gang."""
 
     owner: CopiedOwner
     gang: Annotated[CopiedGang | None, Meta(description="Null if each pod is scheduled alone.")] = None
@@ -200,23 +200,23 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def pending(self) -> int:
-        """Return how many of the copies stand for the owner's existing pods that have no node."""
+        """Return how many copies take the place of pods that the owner already has and that are pending."""
         return pending_copies(self.gang, self.replicas)
 
 
 def pending_copies(gang: CopiedGang | None, replicas: OwnerReplicas | None) -> int:
-    """Return how many of the copies stand for the owner's existing pods that have no node."""
+    """Return how many copies take the place of pods that the owner already has and that are pending."""
     if gang is not None:
         return int(gang.waiting == gang.pods)
     return replicas.missing if replicas is not None else 0
 
 
 PARTS = SHAPES
-"""The structs of values that their types do not name."""
+"""Structs that are part of the document but do not appear in the types of its fields."""
 
 
 class CapacityDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The number of copies of pods that fit in addition to existing pods. Each owner is counted alone."""
+    """How many copies of each owner's pod fit in addition to the existing pods. Each owner is counted alone."""
 
     kind: Literal["CapacityPlan"] = "CapacityPlan"
     limit: Annotated[int, Meta(ge=1, description="The largest number of copies that was tried.")]
@@ -228,7 +228,7 @@ class CapacityDocument(PrintedDocument, frozen=True, kw_only=True):
 
 
 class StrandedFor(DocumentPart, frozen=True, kw_only=True):
-    """The reason why idle devices are unusable for all counted owners."""
+    """Why idle devices cannot be used for any counted owner."""
 
     code: Annotated[
         str,
@@ -252,7 +252,7 @@ class StrandedFor(DocumentPart, frozen=True, kw_only=True):
 
 
 class WithheldDevices(DocumentPart, frozen=True, kw_only=True):
-    """Devices that are neither idle nor used up, and the reason."""
+    """Devices that are neither idle nor used up, and why."""
 
     code: Annotated[
         str,
@@ -301,6 +301,6 @@ class IdleDevices(DocumentPart, frozen=True, kw_only=True):
 
 
 class FleetFigures(DocumentPart, frozen=True, kw_only=True):
-    """The devices that the cluster's nodes reach, by driver, model and profile."""
+    """The devices that the cluster's nodes can access, by driver, model and profile."""
 
     kinds: list[IdleDevices]

@@ -18,7 +18,7 @@ class SelectorRead(DocumentPart, frozen=True, kw_only=True):
 
 
 class DeviceMatch(DocumentPart, frozen=True, kw_only=True):
-    """The result of evaluating an expression on a device: either `match` and `cost`, or `error`."""
+    """The result of an expression on a device: either `match` and `cost`, or `error`."""
 
     driver: str
     pool: str
@@ -32,7 +32,7 @@ class DeviceMatch(DocumentPart, frozen=True, kw_only=True):
 
 
 class PartValue(DocumentPart, frozen=True, kw_only=True):
-    """A sub-expression with its value or its error, or with neither if it was not evaluated."""
+    """A sub-expression with its value or its error; it has neither if it was not evaluated."""
 
     expression: str
     value: str | None = None
@@ -44,10 +44,7 @@ ShownPart = Annotated[PartValue, Meta(extra_json_schema={"not": {"required": ["v
 
 
 class MeantSelector(DocumentPart, frozen=True, kw_only=True):
-    """The expression that was probably intended.
-
-    The given expression is true for no device, or fails on some devices.
-    """
+    """A hint for an expression that is true for no device or fails on some: the expression that was probably meant."""
 
     said: Annotated[list[Text], Meta(description=("The values that devices have for the names that it reads."))]
     expression: Annotated[
@@ -57,7 +54,7 @@ class MeantSelector(DocumentPart, frozen=True, kw_only=True):
 
 
 class SelectorDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The properties of a selector expression, and its results on devices."""
+    """The type, cost and reads of a selector expression, and its results on devices."""
 
     kind: Literal["SelectorReport"] = "SelectorReport"
     expression: str

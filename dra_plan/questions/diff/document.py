@@ -38,18 +38,19 @@ SetChange = Literal[
     "New",
     "Gone",
 ]
-"""Lost: it fitted somewhere before, nowhere after. Undecided: a search was cut short in one of the states, or the input
-lacks deciding objects, so that it is unknown whether it fits in both, or where. OtherNodes: the same number of nodes,
-but different ones. OtherDevices: on a node where it fits before and after. OtherAllocation: the same devices, with a
-different configuration, capacity or node selector. New, Gone: only one of the states has it."""
+"""Lost: the claim set fits on a node before, and on none after. Undecided: a search was cut short in one of the states,
+or the input lacks objects that decide the result. OtherNodes: it fits on as many nodes, but not the same ones.
+OtherDevices: it gets different devices on a node where it fits before and after. OtherAllocation: it gets the same
+devices with a different configuration, capacity or node selector. New, Gone: only one of the states has the claim
+set."""
 
 
 PodChange = Literal[
     "Lost", "Gained", "OtherNode", "OtherDevices", "Restarted", "OtherMessage", "Undecided", "New", "Gone"
 ]
-"""Lost: bound before, not after. Restarted: it ends after, and its replacement gets the same node and devices.
-OtherMessage: bound in neither state, for different reasons. Undecided: in one of the states it is not bound, and a
-search for it was cut short, or the input lacks deciding objects."""
+"""Lost: the pod is bound before, but not after. Restarted: the pod ends, and its replacement gets the same node and
+devices. OtherMessage: the pod is bound in neither state, for different reasons. Undecided: in one of the states, the
+pod is not bound, and a search was cut short or the input lacks objects that decide the result."""
 
 
 ComparedOutcome = Literal[
@@ -65,11 +66,12 @@ ComparedOutcome = Literal[
     "Unknown",
     "Ended",
 ]
-"""The outcome of the pod in `schedule`; Ended: it is gone, and nothing recreates it."""
+"""The outcome of the pod in `schedule`, or Ended if the pod is gone and nothing recreates it."""
 
 
 HeldDeviceChange = Literal["Lost", "Gained"]
-"""Lost: published before, not after, and allocated after. Gained: published after, not before, and allocated before."""
+"""Lost: the device is published before but not after, and still allocated after. Gained: the device is published after
+but not before, and already allocated before."""
 
 
 class DiffReason(DocumentPart, frozen=True, kw_only=True):
@@ -106,7 +108,7 @@ class DiffReason(DocumentPart, frozen=True, kw_only=True):
 
 
 class ComparedState(DocumentPart, frozen=True, kw_only=True):
-    """One of the two states, with its release and its edits."""
+    """One of the two states: its release and its edits."""
 
     target: AnswerTarget
     what_if: Annotated[list[AppliedEdit], Meta(description="Changes to the input.")] = []
@@ -119,12 +121,12 @@ class ComparedState(DocumentPart, frozen=True, kw_only=True):
 
 
 def new_edits(before: Sequence[AppliedEdit], after: Sequence[AppliedEdit]) -> list[AppliedEdit]:
-    """Return the changes that only the second state has."""
+    """Return the edits that were applied only to the second state."""
     return [edit for edit in after if edit not in before]
 
 
 class ComparedSet(DocumentPart, frozen=True, kw_only=True):
-    """A claim set in one of the states."""
+    """The result for a claim set in one of the states."""
 
     outcome: Outcome
     fitting_nodes: list[str]
@@ -135,7 +137,7 @@ class ComparedSet(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedNode(DocumentPart, frozen=True, kw_only=True):
-    """A node on which the results for a claim set differ. If only one state has the node, the other result is null."""
+    """The results for a claim set on one node. If only one state has the node, the other result is null."""
 
     name: Text
     before: Annotated[
@@ -150,7 +152,7 @@ class ChangedNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedClaimSet(ClaimSetName, frozen=True, kw_only=True):
-    """A claim set for which the results differ."""
+    """A claim set whose results differ."""
 
     change: SetChange
     before: ComparedSet | None
@@ -160,7 +162,7 @@ class ChangedClaimSet(ClaimSetName, frozen=True, kw_only=True):
 
 
 class PodEnding(DocumentPart, frozen=True, kw_only=True):
-    """The end of a pod, caused by a taint, by another pod or by the pod's controller."""
+    """When and why a pod ends: because of a taint, another pod or the pod's controller."""
 
     by: Annotated[str, Meta(description="Why it ends.")]
     second: Annotated[float, Meta(description="The time in seconds from now.")]
@@ -171,7 +173,7 @@ class PodEnding(DocumentPart, frozen=True, kw_only=True):
 
 
 class ComparedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod in one of the states, or the pod that replaces it in that state."""
+    """A pod, or the pod that replaces it, in one of the states."""
 
     outcome: ComparedOutcome
     node_name: str | None
@@ -192,7 +194,7 @@ class ComparedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod with a different scheduling result in the second state."""
+    """A pod whose results differ."""
 
     namespace: str
     name: Text
@@ -228,10 +230,7 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Iterator[str]:
-    """Yield a reason for each undecided state: missing objects (Unknown), or a search that was cut short.
-
-    Only undecided changes are considered.
-    """
+    """For each undecided change, yield the reason: missing objects (Unknown), or a search that was cut short."""
     for one in changes:
         for state in (one.before, one.after) if one.change == "Undecided" else ():
             if isinstance(state, ComparedSet):
@@ -242,7 +241,7 @@ def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Itera
 
 
 class HeldDevice(DocumentPart, frozen=True, kw_only=True):
-    """A device that is allocated to a claim, but that only one of the states publishes."""
+    """A device that is allocated to a claim but published in only one of the states."""
 
     change: Annotated[
         HeldDeviceChange,
@@ -260,7 +259,7 @@ class HeldDevice(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedField(DocumentPart, frozen=True, kw_only=True):
-    """A field of an object. The field differs between the states."""
+    """A field of an object that differs between the states."""
 
     field: Annotated[
         str, Meta(description="taints, unschedulable, ready, labels.KEY or allocatable.RESOURCE; one entry per taint.")
@@ -270,7 +269,7 @@ class ChangedField(DocumentPart, frozen=True, kw_only=True):
 
 
 class DifferentNode(DocumentPart, frozen=True, kw_only=True):
-    """A node that differs, or that only one of the states has. Nodes that what-if options change are left out."""
+    """A node that differs, or that only one state has. Nodes changed by what-if options are left out."""
 
     name: Text
     change: Literal["New", "Gone", "Changed"]
@@ -278,7 +277,7 @@ class DifferentNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class DiffDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The differences between two states of a cluster, or between two releases.
+    """How results differ between two states of a cluster, or between two releases.
 
     `target` is the target of the second state.
     """

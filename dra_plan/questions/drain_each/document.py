@@ -23,7 +23,7 @@ class LostPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class DrainedNode(DocumentPart, frozen=True, kw_only=True):
-    """The effect on pods if this node is drained."""
+    """What happens to pods if this node, or this group of nodes, is drained."""
 
     name: Annotated[Text, Meta(description=("The node, or LABEL=VALUE of nodes that are drained together."))]
     nodes: Annotated[list[str], Meta(description="The nodes, if several are drained together.")] = []
@@ -55,7 +55,7 @@ class DrainedNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class DrainsDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The results of draining each node in turn, the most harmful first."""
+    """The effect of draining each node in turn, the most harmful first."""
 
     kind: Literal["DrainList"] = "DrainList"
     by: Annotated[str, Meta(description="The label by whose values nodes are drained together.")] = ""

@@ -10,13 +10,13 @@ from dra_plan.documents.base import Amount, DocumentPart, ObjectName, PrintedDoc
 from dra_plan.documents.refusals import Refusals
 
 Cost = Annotated[int | float, Meta(extra_json_schema={"minimum": 0})]
-"""The cost of nodes, in the unit of `--cost`: by default, each node costs 1."""
+"""The cost of nodes, in the unit of `--cost`. By default, each node costs 1."""
 
 
 GrowthOutcome = Literal["NotNeeded", "Found", "Undecided"]
-"""Of the pods that the API server takes."""
-"""NotNeeded: everything that can be bound is bound without new nodes. Undecided: the search was cut short by --limit,
-by --max-steps or because it would have to try too many numbers; `atLeast` and `atMost` are the known bounds."""
+"""NotNeeded: everything that can be bound is bound without new nodes. Found: the new nodes let every pod be bound that
+new nodes can help. Undecided: the search was cut short by --limit or --max-steps, or had too many numbers to try;
+`atLeast` and `atMost` are the known bounds. Pods that the API server rejects do not count."""
 
 
 class AddedKind(DocumentPart, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ class AddedKind(DocumentPart, frozen=True, kw_only=True):
 
 
 class UnboundPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod without a node."""
+    """A pod that gets no node."""
 
     namespace: str
     name: Text
@@ -45,7 +45,7 @@ class UnboundPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class AddedNode(DocumentPart, frozen=True, kw_only=True):
-    """A new node, and the selected pods that are bound to it."""
+    """A new node, and the selected pods that it runs."""
 
     name: Text
     like: Text
@@ -53,17 +53,14 @@ class AddedNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class TriedNumber(DocumentPart, frozen=True, kw_only=True):
-    """The number of new nodes of one kind."""
+    """A number of new nodes of one kind."""
 
     like: Text
     count: Amount
 
 
 class NotEnough(DocumentPart, frozen=True, kw_only=True):
-    """A number of new nodes that is not enough.
-
-    Some pods get a node with the nodes of the result, but not with these nodes.
-    """
+    """New nodes that are not enough, and the pods that get a node only with the nodes of the result."""
 
     nodes: list[TriedNumber]
     unbound: list[UnboundPod]

@@ -33,15 +33,15 @@ PodEffect = Literal[
     "Waits",
     "Other",
 ]
-"""Gone: it runs, ends, and nothing recreates it. WithoutPlace: its replacement gets no node. EvictedAgain: its
-replacements are evicted as well, endlessly. Moves, Restarts: its replacement gets another node, or the same one.
-Starts, NoLongerStarts: it is pending, and gets a node only after, or only before. Elsewhere: it is pending, and gets
-another node. Refused: the API server no longer accepts it. Undecided: a search was cut short. Waits: it is new, and
-gets no node. Other: it is pending in both, with a different scheduler message."""
+"""Gone: the pod is running, ends, and is not recreated. WithoutPlace: the pod's replacement gets no node. EvictedAgain:
+the pod's replacements are evicted too, endlessly. Moves, Restarts: the pod's replacement gets another node, or the same
+one. Starts, NoLongerStarts: the pending pod gets a node only with the change, or only without it. Elsewhere: the
+pending pod gets a different node. Refused: the API server no longer accepts the pod. Undecided: a search was cut short.
+Waits: the pod is new and gets no node. Other: the pod stays pending with a different scheduler message."""
 
 
 class AffectedPod(ChangedPod, frozen=True, kw_only=True):
-    """A pod that the change affects, with its state before and after the change."""
+    """A pod that the change affects, with its states before and after the change."""
 
     effect: PodEffect
     foreseen: Annotated[
@@ -50,10 +50,7 @@ class AffectedPod(ChangedPod, frozen=True, kw_only=True):
 
 
 class QuotaUse(DocumentPart, frozen=True, kw_only=True):
-    """The usage of a resource in a quota.
-
-    The change writes the quota, or the quota keeps pods or their claims from being created.
-    """
+    """The usage of one resource of a quota that the change applies, or that keeps pods or claims from being created."""
 
     namespace: str
     name: Text
@@ -75,12 +72,12 @@ class QuotaUse(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def refuses(self) -> bool:
-        """Return whether the quota keeps existing pods or claims, or their replacements, from being created."""
+        """Return whether the quota prevents pods, claims or their replacements from being created."""
         return bool(self.exceeded or self.pods or self.unstated)
 
 
 class RuleTaint(DocumentPart, frozen=True, kw_only=True):
-    """An applied device taint rule, and the devices that it selects."""
+    """An applied device taint rule, and the number of devices that it selects."""
 
     name: Text
     key: str
@@ -91,10 +88,7 @@ class RuleTaint(DocumentPart, frozen=True, kw_only=True):
 
 
 class BrokenPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool with fewer slices than the slices themselves declare.
-
-    None of its devices is allocated until the pool is complete.
-    """
+    """A pool with fewer slices than the slices declare. Its devices cannot be allocated until the pool is complete."""
 
     driver: Text
     pool: Text
@@ -112,9 +106,9 @@ class LaterPods(DocumentPart, frozen=True, kw_only=True):
 
 
 class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The effect of objects, or of another release, on a cluster.
+    """What happens to a cluster when objects are applied or the release changes.
 
-    `target` is the target of the cluster after the change.
+    `target` describes the cluster after the change.
     """
 
     kind: Literal["Impact"] = "Impact"

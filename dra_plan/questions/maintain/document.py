@@ -10,22 +10,22 @@ from dra_plan.documents.base import Amount, DocumentPart, HeldDevices, PrintedDo
 from dra_plan.documents.devices import ChangedSelector
 
 MaintenanceOutcome = Literal["Possible", "Impossible", "Undecided"]
-"""Possible: such an order exists. Impossible: every order was tried. Undecided: none was found before a limit, or the
-input lacks deciding objects."""
+"""Possible: an order was found. Impossible: every order fails. Undecided: the search reached a limit before it found an
+order, or the input lacks objects that decide the result."""
 
 
 StopReason = Literal["Budget", "NoPlace", "NotMadeAnew", "NotKnown", "NoNewDevices"]
-"""Budget: a budget does not allow the eviction. NoPlace: the replacement of the pod, or a pod that it displaces, gets
-no node. NotMadeAnew: no controller recreates it. NotKnown: it gets no node within the search limit (`--max-steps`), or
-because the input lacks deciding objects. NoNewDevices: the pod stays on its node (of a DaemonSet), has devices that the
-node does not return with, and gets none of the new ones."""
+"""Budget: a disruption budget does not allow the eviction. NoPlace: the pod's replacement gets no node, or displaces a
+pod that then gets no node. NotMadeAnew: no controller recreates the pod. NotKnown: the pod gets no node within the
+search limit (`--max-steps`), or the input lacks objects that decide whether it does. NoNewDevices: a DaemonSet's pod
+uses devices that its node no longer has when it returns, and the pod gets none of the new devices."""
 
 
 class MovedPod(DocumentPart, frozen=True, kw_only=True):
     """A pod that leaves a node, and the node of its replacement.
 
-    If the replacement is on the same node, the pod belongs to a DaemonSet and stays on the node. It is recreated when
-    the node returns with other devices.
+    If both nodes are the same, the pod belongs to a DaemonSet, and is recreated because its node returns with other
+    devices.
     """
 
     namespace: str
@@ -47,10 +47,7 @@ class GivenBackNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class Wave(DocumentPart, frozen=True, kw_only=True):
-    """Nodes that are drained together, and that return before the next wave.
-
-    Surge nodes do not return but are removed.
-    """
+    """Nodes that are drained together, and return to service before the next wave. Surge nodes are removed instead."""
 
     nodes: list[str]
     moved: Annotated[list[MovedPod], Meta(description="In the order in which budgets allow them to be evicted.")]
@@ -66,7 +63,7 @@ class PodAndNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class Stop(DocumentPart, frozen=True, kw_only=True):
-    """The point at which the best attempt stops."""
+    """The point at which the best attempt stopped."""
 
     node: Text
     done: Annotated[list[str], Meta(description="The nodes that were drained and uncordoned before.")]
@@ -93,7 +90,7 @@ class Stop(DocumentPart, frozen=True, kw_only=True):
 
 
 class MaintenanceDocument(PrintedDocument, frozen=True, kw_only=True):
-    """An order in which nodes can be drained and returned to service, with a node for every pod."""
+    """An order in which nodes can be drained and returned to service, with the nodes that the pods move to."""
 
     kind: Literal["MaintenancePlan"] = "MaintenancePlan"
     outcome: MaintenanceOutcome

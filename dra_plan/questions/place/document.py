@@ -13,13 +13,13 @@ from dra_plan.documents.refusals import Refusals
 from dra_plan.questions.capacity.document import PARTS as CAPACITY_PARTS
 
 PlacementOutcome = Literal["Placed", "Impossible", "Undecided", "Refused"]
-"""Refused: all remaining pods can be placed, but the API server rejects other selected pods."""
-"""Placed: everything requested fits at the same time. Impossible: a proof that it does not. Undecided: neither was
-found; `atLeast` and `atMost` are the number of pods known to fit, and the number not excluded."""
+"""Placed: everything requested fits at the same time. Impossible: it is proved that not everything fits. Undecided:
+there is neither a placement nor a proof; `atLeast` pods are known to fit, and more than `atMost` pods cannot. Refused:
+the remaining pods fit, but the API server rejects other selected pods."""
 
 
 class PodMaker(DocumentPart, frozen=True, kw_only=True):
-    """The workload from whose pod template a pod was created. It is in the pod's namespace."""
+    """The workload from whose template a pod was created, in the pod's namespace."""
 
     api_version: str
     kind: Text
@@ -40,9 +40,9 @@ class PlacedPodEntry(DocumentPart, frozen=True, kw_only=True):
 
 
 class PriorityLevel(DocumentPart, frozen=True, kw_only=True):
-    """The pods of one priority, and the gangs with this priority. The gangs come before the pods.
+    """The pods and gangs of one priority. Gangs are placed first.
 
-    The priority of a gang is the highest priority of its pods.
+    A gang has the highest priority of any of its pods.
     """
 
     priority: int
@@ -55,7 +55,7 @@ class PriorityLevel(DocumentPart, frozen=True, kw_only=True):
 
 
 class WantedGroup(DocumentPart, frozen=True, kw_only=True):
-    """A named pod group, or a gang to which selected pods belong."""
+    """A named pod group, or a gang that contains selected pods."""
 
     namespace: str
     name: Text
@@ -67,9 +67,9 @@ class WantedGroup(DocumentPart, frozen=True, kw_only=True):
 
 
 class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
-    """A set of pods that cannot be placed together. If it is `minimal`, it can be placed if any one pod is left out.
+    """A set of pods that cannot be placed together. If `minimal` is true, leaving out any one pod makes the rest fit.
 
-    Other sets that prove that there is no placement may have fewer pods.
+    There may be smaller sets of other pods that cannot be placed together either.
     """
 
     pods: Annotated[
@@ -99,7 +99,7 @@ class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
 
 
 class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
-    """A pod for which the solver found a node, although another filter of the scheduler rejects the node."""
+    """A pod that cannot run on the node that the solver found, because another filter of the scheduler rejects it."""
 
     namespace: str
     name: Text
@@ -109,7 +109,7 @@ class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
 
 
 class SchedulerResult(DocumentPart, frozen=True, kw_only=True):
-    """The result of kube-scheduler for the same pods as in the placement."""
+    """What kube-scheduler does with the same pods."""
 
     bound: Annotated[Amount, Meta(description=("The number of pods that it binds, without parts of gangs."))]
     started: Annotated[Amount, Meta(description="How many gangs it starts.")]
@@ -120,11 +120,11 @@ class SchedulerResult(DocumentPart, frozen=True, kw_only=True):
 
 
 PARTS = CAPACITY_PARTS
-"""The structs of values that their types do not name."""
+"""Structs that are part of the document but do not appear in the types of its fields."""
 
 
 class PlacementDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The answer to the question whether all selected pods can be placed, and a placement."""
+    """Whether all selected pods can be placed, and a placement."""
 
     kind: Literal["Placement"] = "Placement"
     outcome: PlacementOutcome

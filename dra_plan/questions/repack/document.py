@@ -9,8 +9,8 @@ from msgspec import Meta
 from dra_plan.documents.base import Amount, DocumentPart, HeldDevices, ObjectName, PrintedDocument, PrintedWarning, Text
 
 RepackOutcome = Literal["Fits", "Moves", "Impossible", "Undecided"]
-"""Fits: no move is needed. Moves: the waves free enough. Impossible: a proof that moving the movable pods does not.
-Undecided: neither was found."""
+"""Fits: no move is needed. Moves: the waves make enough room. Impossible: it is proved that no allowed moves make
+enough room. Undecided: there are neither moves nor a proof."""
 
 AskedRoom = Literal["Free", "For", "Most"]
 
@@ -26,11 +26,12 @@ AloneReason = Literal[
     "Static",
     "Leaving",
 ]
-"""SharedDevices: of a pool that several nodes reach. Leaving: already being deleted."""
+"""SharedDevices: the pod uses devices of a pool that several nodes can access. Leaving: the pod is already being
+deleted."""
 
 
 class RepackedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that leaves its node, and the node of its replacement."""
+    """A pod that leaves its node, and its replacement's node."""
 
     namespace: str
     name: Text
@@ -45,7 +46,7 @@ class RepackedPod(DocumentPart, frozen=True, kw_only=True):
 class RepackWave(DocumentPart, frozen=True, kw_only=True):
     """Pods that leave their nodes together.
 
-    Before the next wave, all of these pods have new nodes, except the `waiting` pods.
+    All of them except the `waiting` pods have new nodes before the next wave.
     """
 
     cordoned: Annotated[
@@ -59,7 +60,7 @@ class RepackWave(DocumentPart, frozen=True, kw_only=True):
 
 
 class RoomPlace(DocumentPart, frozen=True, kw_only=True):
-    """A wanted pod or set of devices, and the node where it is at the end."""
+    """A wanted pod or set of devices, and the node on which it is in the end."""
 
     namespace: Annotated[str, Meta(description="The namespace of the pod that needs the room; empty if there is none.")]
     name: Text
@@ -68,7 +69,7 @@ class RoomPlace(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodsKept(DocumentPart, frozen=True, kw_only=True):
-    """Running pods that stay on their nodes, and the reason."""
+    """Running pods that stay on their nodes, and why."""
 
     reason: AloneReason
     pods: Amount
@@ -76,10 +77,7 @@ class PodsKept(DocumentPart, frozen=True, kw_only=True):
 
 
 class AllowedMoves(DocumentPart, frozen=True, kw_only=True):
-    """The gain if more pods were allowed to move.
-
-    The gain is only computed. The moves were not simulated.
-    """
+    """What would be gained if more pods could move. These moves are not simulated."""
 
     options: Annotated[list[str], Meta(description="Options to add to the command.")]
     outcome: RepackOutcome
@@ -89,7 +87,7 @@ class AllowedMoves(DocumentPart, frozen=True, kw_only=True):
 
 
 class RepackDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The cheapest moves that free the wanted devices, in waves simulated with the scheduler and the controllers."""
+    """The cheapest moves that free the wanted devices, in waves that have been simulated."""
 
     kind: Literal["RepackPlan"] = "RepackPlan"
     outcome: RepackOutcome

@@ -13,7 +13,7 @@ Devices = Annotated[float, Meta(description="In devices; a shared device counts 
 
 
 class ModelUse(DocumentPart, frozen=True, kw_only=True):
-    """The total number of devices of one model, and how many of them are allocated."""
+    """The number of devices of one model, and how many of them are allocated."""
 
     model: ModelName
     devices: Amount
@@ -46,7 +46,7 @@ class FleetSample(DocumentPart, frozen=True, kw_only=True):
 
 
 class Band(DocumentPart, frozen=True, kw_only=True):
-    """The mean, the minimum and the maximum over all node orders at one moment."""
+    """The mean, minimum and maximum of a figure over all node orders at one moment."""
 
     mean: FleetSample
     least: FleetSample
@@ -54,7 +54,7 @@ class Band(DocumentPart, frozen=True, kw_only=True):
 
 
 class WaitingTimes(DocumentPart, frozen=True, kw_only=True):
-    """The times that pods waited until they got a node, in seconds."""
+    """How long pods waited for a node, in seconds."""
 
     pods: Amount
     mean: float
@@ -64,7 +64,7 @@ class WaitingTimes(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplayedPod(DocumentPart, frozen=True, kw_only=True):
-    """The result for a pod."""
+    """What happened to a pod in a run."""
 
     namespace: str
     name: Text
@@ -79,7 +79,7 @@ class ReplayedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplayRun(DocumentPart, frozen=True, kw_only=True):
-    """The cluster over time under one configuration. Values other than bands are those of the node order by name."""
+    """The cluster over time with one configuration. All values except the bands are from the node order by name."""
 
     name: Annotated[Text, Meta(description="The policy, or the file of the configuration.")]
     policy: Text
@@ -97,9 +97,9 @@ class ReplayRun(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplayComparison(DocumentPart, frozen=True, kw_only=True):
-    """The additional share of devices that the second run allocates, in percentage points of all devices.
+    """How many more devices are allocated in the second run, in percentage points of all devices.
 
-    Both runs are compared in the same node order, so that the order itself has no effect.
+    The runs are compared for the same node orders, so differences are not caused by the order.
     """
 
     at_the_end: float
@@ -111,7 +111,7 @@ class ReplayComparison(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplayDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The use of a cluster over time."""
+    """How a cluster is used over time."""
 
     kind: Literal["Replay"] = "Replay"
     ties: Text

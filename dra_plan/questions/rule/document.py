@@ -11,7 +11,7 @@ from dra_plan.documents.findings import FindingEntry, Refuser, RuleCode, Severit
 
 
 class ShownExample(DocumentPart, frozen=True, kw_only=True):
-    """Manifests that violate a rule, and the same manifests without the mistake."""
+    """Manifests that violate a rule, and the corrected manifests."""
 
     bad: Text
     good: Text
@@ -24,7 +24,7 @@ class ShownExample(DocumentPart, frozen=True, kw_only=True):
 
 
 class RuleGuide(DocumentPart, frozen=True, kw_only=True):
-    """All information about a rule."""
+    """What a rule checks, why it matters and how to fix a violation, with examples."""
 
     code: RuleCode
     severity: SeverityName

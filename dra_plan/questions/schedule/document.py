@@ -23,7 +23,7 @@ from dra_plan.documents.scheduling import (
 
 
 class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The result of kube-scheduler for the pods of an input."""
+    """What kube-scheduler does with the pods of an input."""
 
     kind: Literal["SchedulePlan"] = "SchedulePlan"
     api_server: Annotated[
@@ -62,9 +62,9 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
 
 
 def devices_by_pod(document: ScheduleDocument) -> dict[str, list[str]]:
-    """Return the devices of the claims that are reserved for each pod, by NAMESPACE/NAME of the pod.
+    """Return the devices of each pod, as DRIVER/POOL/DEVICE, by the pod's NAMESPACE/NAME.
 
-    Devices are named DRIVER/POOL/DEVICE.
+    A pod's devices are those of the claims that are reserved for it.
     """
     found: dict[str, list[str]] = {}
     for claim in document.claims:

@@ -11,7 +11,7 @@ from dra_plan.documents.findings import FindingEntry, RuleEntry
 
 
 class FindingCounts(DocumentPart, frozen=True, kw_only=True):
-    """The number of findings and the number of objects."""
+    """The number of findings of each severity, and the number of objects."""
 
     objects: Annotated[Amount, Meta(description="The number of checked objects.")]
     errors: Amount
@@ -21,7 +21,7 @@ class FindingCounts(DocumentPart, frozen=True, kw_only=True):
 
 
 class ValidationDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The problems in manifests."""
+    """Problems in manifests."""
 
     kind: Literal["ValidationReport"] = "ValidationReport"
     summary: FindingCounts
