@@ -21,10 +21,10 @@ class AllocationDocument(PrintedDocument, frozen=True, kw_only=True):
     kind: Literal["AllocationPlan"] = "AllocationPlan"
     claim_sets: Annotated[
         list[PlannedClaimSet],
-        Meta(description="In input order. Each is planned against the cluster as given, independently of the others."),
+        Meta(description="The claim sets in input order. Each one is planned alone, against the cluster as it is."),
     ]
-    competition: Annotated[Competition | UnsetType, Meta(description="With --require-fit: what `schedule` says.")] = (
-        UNSET
-    )
+    competition: Annotated[
+        Competition | UnsetType, Meta(description="What `schedule` reports for the pods; only with --require-fit.")
+    ] = UNSET
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]

@@ -90,20 +90,22 @@ class DiffReason(DocumentPart, frozen=True, kw_only=True):
         ),
         Meta(
             description=(
-                "defect-ended: the first release has this defect, and it changed the answer. "
-                "gate-on: the gate is on only in the second state, and without it the "
-                "answers are the same. attribute-gone: the selector reads an attribute that "
-                "no device of the driver has any more."
+                "defect-ended: only the first release has this defect, and it changed the result. "
+                "gate-on: the gate is on only in the second state, and the results would be the same "
+                "without it. attribute-gone: the selector reads an attribute that the driver's devices "
+                "no longer have."
             )
         ),
     ]
     gate: Annotated[str, Meta(description="The name of the feature gate.")] = ""
-    defect: Annotated[str, Meta(description="Its number in docs/quirks.md.")] = ""
-    title: Annotated[str, Meta(description="What the defect is.")] = ""
+    defect: Annotated[str, Meta(description="The number of the defect in docs/quirks.md.")] = ""
+    title: Annotated[str, Meta(description="The title of the defect.")] = ""
     expression: str = ""
-    device_class: Annotated[str, Meta(description="The class that has the selector; empty for one of a request.")] = ""
-    attribute: Annotated[str, Meta(description="DOMAIN/NAME.")] = ""
-    before: Annotated[Amount, Meta(description="Devices that the selector matches.")] = 0
+    device_class: Annotated[
+        str, Meta(description="The class that has the selector; empty for a selector of a request.")
+    ] = ""
+    attribute: Annotated[str, Meta(description="The attribute, as DOMAIN/NAME.")] = ""
+    before: Annotated[Amount, Meta(description="The number of devices that the selector matches.")] = 0
     after: Amount = 0
 
 
@@ -111,9 +113,12 @@ class ComparedState(DocumentPart, frozen=True, kw_only=True):
     """One of the two states: its release and its edits."""
 
     target: AnswerTarget
-    what_if: Annotated[list[AppliedEdit], Meta(description="Changes to the input.")] = []
+    what_if: Annotated[list[AppliedEdit], Meta(description="The changes made to the input.")] = []
     unsettled: Annotated[
-        str, Meta(description=("Why the cluster never settles; the places of pods are then those of one moment."))
+        str,
+        Meta(
+            description=("Why the cluster never settles. If it does not, the pods are shown as they are at one moment.")
+        ),
     ] = ""
     unsettled_pods: Annotated[
         list[PodName], Meta(description="The pods that are retried, or evicted and recreated, endlessly.")
@@ -132,7 +137,11 @@ class ComparedSet(DocumentPart, frozen=True, kw_only=True):
     fitting_nodes: list[str]
     messages: Annotated[
         list[str],
-        Meta(description=("The messages of nodes where it does not fit, each once; the decisive one first.")),
+        Meta(
+            description=(
+                "The different messages of the nodes where the claim set does not fit, the decisive one first."
+            )
+        ),
     ]
 
 
@@ -144,7 +153,8 @@ class ChangedNode(DocumentPart, frozen=True, kw_only=True):
         str | None,
         Meta(
             description=(
-                "The devices, or the message; if both sides have the same devices, the difference is in brackets."
+                "The devices that the claim set gets, or the message. If both states have the same "
+                "devices, their difference is in brackets."
             )
         ),
     ]
@@ -158,18 +168,18 @@ class ChangedClaimSet(ClaimSetName, frozen=True, kw_only=True):
     before: ComparedSet | None
     after: ComparedSet | None
     nodes: list[ChangedNode]
-    reasons: Annotated[list[DiffReason], Meta(description="The reason, if it is known.")]
+    reasons: Annotated[list[DiffReason], Meta(description="The reasons for the difference, as far as they are known.")]
 
 
 class PodEnding(DocumentPart, frozen=True, kw_only=True):
     """When and why a pod ends: because of a taint, another pod or the pod's controller."""
 
-    by: Annotated[str, Meta(description="Why it ends.")]
-    second: Annotated[float, Meta(description="The time in seconds from now.")]
+    by: Annotated[str, Meta(description="Why the pod ends.")]
+    second: Annotated[float, Meta(description="When the pod ends, in seconds from now.")]
     time: EvictionTime = ""
-    recreated_as: Annotated[str, Meta(description=("The pod that replaces it; its name may be a placeholder."))] = ""
-    endless: Annotated[bool, Meta(description="Its replacements are evicted as well, again and again.")] = False
-    device: Annotated[EvictingDevice | None, Meta(description="The device whose taint is the reason.")] = None
+    recreated_as: Annotated[str, Meta(description=("The pod that replaces it, whose name may be a placeholder."))] = ""
+    endless: Annotated[bool, Meta(description="Whether the pod's replacements are evicted too, endlessly.")] = False
+    device: Annotated[EvictingDevice | None, Meta(description="The device whose taint evicts the pod.")] = None
 
 
 class ComparedPod(DocumentPart, frozen=True, kw_only=True):
@@ -177,19 +187,23 @@ class ComparedPod(DocumentPart, frozen=True, kw_only=True):
 
     outcome: ComparedOutcome
     node_name: str | None
-    devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE of its claims.")]
+    devices: Annotated[list[str], Meta(description="The devices of the pod's claims, as DRIVER/POOL/DEVICE.")]
     message: str | None
     running: Annotated[
         bool,
-        Meta(description=("It runs on its node in this state; otherwise it is pending and the scheduler binds it.")),
+        Meta(
+            description=(
+                "Whether the pod runs on its node in this state. Otherwise it is pending, and the scheduler binds it."
+            )
+        ),
     ] = False
-    undecided: Annotated[bool, Meta(description="It has no node, but a search for it was cut short.")] = False
+    undecided: Annotated[bool, Meta(description="Whether the pod has no node because a search was cut short.")] = False
     over_quota: Annotated[
-        list[OverQuota], Meta(description="Quotas that prevent the pod, or one of its claims, from being created.")
+        list[OverQuota], Meta(description="The quotas that prevent the pod or one of its claims from being created.")
     ] = []
     ended: Annotated[
         PodEnding | None,
-        Meta(description=("For a pod that ends in this state; the other fields are about the pod that replaces it.")),
+        Meta(description=("How the pod ends in this state. The other fields then describe the pod that replaces it.")),
     ] = None
 
 
@@ -198,7 +212,7 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: Text
-    owner: Annotated[str, Meta(description="KIND/NAME of what controls it; empty for a bare pod.")] = ""
+    owner: Annotated[str, Meta(description="KIND/NAME of the pod's controller; empty for a bare pod.")] = ""
     change: PodChange
     before: ComparedPod | None
     after: ComparedPod | None
@@ -206,7 +220,8 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "Lost, but it would be bound without other pending pods: one of them took its node or its devices."
+                "Whether the lost pod would be bound if no other pod were pending. If so, another pod "
+                "took its node or its devices."
             )
         ),
     ] = False
@@ -214,7 +229,8 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
         list[ObjectName],
         Meta(
             description=(
-                "Pods that took its devices. If they, or all other pods, were not pending, nothing would change for it."
+                "The pods that took its devices. If they, or all other pods, were not pending, the pod "
+                "would not change."
             )
         ),
     ] = []
@@ -222,8 +238,8 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
         list[ObjectName],
         Meta(
             description=(
-                "Pods that had its devices before. If they, or all other pods, had not been "
-                "pending, nothing would change for it."
+                "The pods that had its devices before. If they, or all other pods, had not been "
+                "pending, the pod would not change."
             )
         ),
     ] = []
@@ -247,8 +263,8 @@ class HeldDevice(DocumentPart, frozen=True, kw_only=True):
         HeldDeviceChange,
         Meta(
             description=(
-                "Lost: a removed device that the claim still has in the second state. "
-                "Gained: a new device that the claim already had in the first state."
+                "Lost: the device was removed, but the claim still has it in the second state. Gained: "
+                "the device was added, but the claim already had it in the first state."
             )
         ),
     ]
@@ -262,9 +278,16 @@ class ChangedField(DocumentPart, frozen=True, kw_only=True):
     """A field of an object that differs between the states."""
 
     field: Annotated[
-        str, Meta(description="taints, unschedulable, ready, labels.KEY or allocatable.RESOURCE; one entry per taint.")
+        str,
+        Meta(
+            description=(
+                "taints, unschedulable, ready, labels.KEY or allocatable.RESOURCE. Each taint has its own entry."
+            )
+        ),
     ]
-    before: Annotated[str | None, Meta(description="null if the object did not have it.")]
+    before: Annotated[
+        str | None, Meta(description="The value in the first state. Null if the node did not have the field.")
+    ]
     after: str | None
 
 
@@ -291,8 +314,6 @@ class DiffDocument(PrintedDocument, frozen=True, kw_only=True):
         list[DifferentNode], Meta(description="Nodes that differ in a field that the scheduler reads.")
     ] = []
     pools: list[ChangedPool]
-    held_devices: Annotated[
-        list[HeldDevice], Meta(description=("The added or removed devices that are allocated to claims."))
-    ]
+    held_devices: Annotated[list[HeldDevice], Meta(description=("The added or removed devices that claims use."))]
     selectors: list[ChangedSelector]
     warnings: list[PrintedWarning]

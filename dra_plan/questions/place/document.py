@@ -34,7 +34,11 @@ class PlacedPodEntry(DocumentPart, frozen=True, kw_only=True):
     node: Text
     claims: Annotated[
         list[PlacedPodClaim],
-        Meta(description=("Its claims with new devices; a shared claim is listed for the first of its pods.")),
+        Meta(
+            description=(
+                "The pod's claims that get devices. A shared claim is listed only for the first pod that uses it."
+            )
+        ),
     ]
     made_by: Annotated[PodMaker | None, Meta(description=("The controller of the pod; absent for a bare pod."))] = None
 
@@ -46,12 +50,12 @@ class PriorityLevel(DocumentPart, frozen=True, kw_only=True):
     """
 
     priority: int
-    groups: Annotated[Amount, Meta(description="Gangs that have yet to start.")] = 0
-    started: Annotated[Amount, Meta(description="How many of them start.")] = 0
-    at_most_started: Annotated[Amount, Meta(description="Proved upper bound.")] = 0
+    groups: Annotated[Amount, Meta(description="The number of gangs that have not started.")] = 0
+    started: Annotated[Amount, Meta(description="The number of these gangs that start.")] = 0
+    at_most_started: Annotated[Amount, Meta(description="A proved upper bound on the number of gangs that start.")] = 0
     pods: Amount
     placed: Amount
-    at_most: Annotated[Amount, Meta(description="Proved upper bound, next to those of higher priority.")]
+    at_most: Annotated[Amount, Meta(description="A proved upper bound on `placed`, given the pods of higher priority.")]
 
 
 class WantedGroup(DocumentPart, frozen=True, kw_only=True):
@@ -59,9 +63,10 @@ class WantedGroup(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: Text
-    pods: Annotated[Amount, Meta(description="The number of its pending pods that were selected.")]
+    pods: Annotated[Amount, Meta(description="The number of the group's pending pods that were selected.")]
     needed: Annotated[
-        Amount, Meta(description=("The number of its pending pods that must have a node; otherwise none counts."))
+        Amount,
+        Meta(description=("The number of the group's pending pods that must have a node for any of them to count.")),
     ]
     placed: Amount
 
@@ -79,22 +84,29 @@ class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
     alike: Annotated[
         list[ObjectName],
         Meta(
-            description="Other pending pods like these: the same is true of any set of these and `pods` of that size."
+            description=(
+                "Other pending pods that are equal to some of `pods`. Any equal number of pods from "
+                "both lists cannot run together either."
+            )
         ),
     ] = []
     group: Annotated[
         ObjectName | None,
-        Meta(description=("The gang of these pods, if too few of its pods were selected for it to start.")),
+        Meta(description=("The gang of the pods, if too few of its pods were selected for it to start.")),
     ] = None
     minimal: Annotated[
-        bool, Meta(description="Whether it is proved that without any one of these pods the others can be placed.")
+        bool, Meta(description="Whether it is proved that any pod can be left out to make the others fit.")
     ]
-    together: Annotated[Amount, Meta(description="How many of them are known to have room at the same time.")]
-    left: Annotated[ObjectName, Meta(description="A pod that has no place when the others are placed.")]
-    message: Annotated[str, Meta(description="The message of the scheduler for it then.")]
+    together: Annotated[Amount, Meta(description="The number of pods in the set that are known to fit together.")]
+    left: Annotated[ObjectName, Meta(description="The pod that does not fit once the others are placed.")]
+    message: Annotated[str, Meta(description="The scheduler's message for `left`.")]
     in_the_way: Annotated[
         NextCopy | None,
-        Meta(description="The reasons then; `nodesWithCopies` are nodes with other pods of the set."),
+        Meta(
+            description=(
+                "The reasons why `left` does not fit. `nodesWithCopies` counts nodes that have other pods of the set."
+            )
+        ),
     ]
 
 
@@ -111,11 +123,17 @@ class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
 class SchedulerResult(DocumentPart, frozen=True, kw_only=True):
     """What kube-scheduler does with the same pods."""
 
-    bound: Annotated[Amount, Meta(description=("The number of pods that it binds, without parts of gangs."))]
-    started: Annotated[Amount, Meta(description="How many gangs it starts.")]
+    bound: Annotated[
+        Amount, Meta(description=("The number of pods that the scheduler binds, without pods of incomplete gangs."))
+    ]
+    started: Annotated[Amount, Meta(description="The number of gangs that the scheduler starts.")]
     is_best: Annotated[
         bool | None,
-        Meta(description="Whether it is proved that no placement is better, by `priorities`; null if that is open."),
+        Meta(
+            description=(
+                "Whether it is proved that no placement is better in terms of `priorities`. Null if this is not known."
+            )
+        ),
     ]
 
 
@@ -129,21 +147,29 @@ class PlacementDocument(PrintedDocument, frozen=True, kw_only=True):
     kind: Literal["Placement"] = "Placement"
     outcome: PlacementOutcome
     pods: Annotated[Amount, Meta(description="The number of selected pods.")]
-    at_least: Annotated[Amount, Meta(description="The number of them that can run at the same time.")]
-    at_most: Annotated[Amount, Meta(description="Proved upper bound.")]
+    at_least: Annotated[Amount, Meta(description="The number of selected pods that are known to fit together.")]
+    at_most: Annotated[
+        Amount, Meta(description="A proved upper bound on the number of selected pods that fit together.")
+    ]
     placed: Annotated[
         list[PlacedPodEntry],
-        Meta(description="The placement; empty if not all pods have a node, unless --most is given."),
+        Meta(description="The placement. Empty if not all pods have a node, unless --most is given."),
     ]
-    left: Annotated[list[ObjectName], Meta(description="The pods without a place, where `placed` is not empty.")]
+    left: Annotated[list[ObjectName], Meta(description="The pods that have no node in the placement.")]
     groups: list[WantedGroup]
-    proof: Annotated[ImpossibilityProof | None, Meta(description="Of what is Impossible.")]
+    proof: Annotated[
+        ImpossibilityProof | None, Meta(description="Why the pods cannot all be placed, if the outcome is Impossible.")
+    ]
     refused_afterwards: Annotated[
         list[RefusedAfterwards],
-        Meta(description="Pods without a place because of filters that the integer program ignores."),
+        Meta(description="Pods that get no node because of filters that the integer program ignores."),
     ]
-    priorities: Annotated[list[PriorityLevel], Meta(description="With --most: highest first.")]
-    scheduler: Annotated[SchedulerResult | None, Meta(description="With --most.")]
-    cut_short: Annotated[bool, Meta(description="Whether the search was cut short.")] = False
+    priorities: Annotated[
+        list[PriorityLevel], Meta(description="The result for each priority, the highest first; only with --most.")
+    ]
+    scheduler: Annotated[
+        SchedulerResult | None, Meta(description="The scheduler's own result for the pods; only with --most.")
+    ]
+    cut_short: Annotated[bool, Meta(description="Whether the search was ended early.")] = False
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]

@@ -35,8 +35,10 @@ class RepackedPod(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: Text
-    owner: Annotated[ObjectName | None, Meta(description="What recreates it; null for a bare pod.")]
-    replicas: Annotated[int | None, Meta(description=("The number of pods of its owner, if the input has it."))] = None
+    owner: Annotated[ObjectName | None, Meta(description="The controller that recreates the pod. Null for a bare pod.")]
+    replicas: Annotated[
+        int | None, Meta(description=("The number of pods of the controller, if the input contains it."))
+    ] = None
     from_node: str
     to_node: str
     devices: HeldDevices = []
@@ -55,14 +57,20 @@ class RepackWave(DocumentPart, frozen=True, kw_only=True):
     moved: list[RepackedPod]
     waiting: Annotated[
         list[ObjectName],
-        Meta(description="Pods that are evicted after the moved ones, and stay pending until a later wave moves them."),
+        Meta(
+            description=(
+                "Pods that are evicted after the moved ones, and stay pending until they get a node in a later wave."
+            )
+        ),
     ] = []
 
 
 class RoomPlace(DocumentPart, frozen=True, kw_only=True):
     """A wanted pod or set of devices, and the node on which it is in the end."""
 
-    namespace: Annotated[str, Meta(description="The namespace of the pod that needs the room; empty if there is none.")]
+    namespace: Annotated[
+        str, Meta(description="The namespace of the pod that needs the devices; empty if there is no such pod.")
+    ]
     name: Text
     node: str
     devices: HeldDevices = []
@@ -73,13 +81,13 @@ class PodsKept(DocumentPart, frozen=True, kw_only=True):
 
     reason: AloneReason
     pods: Amount
-    examples: Annotated[list[ObjectName], Meta(description="The first of them.", min_length=1)]
+    examples: Annotated[list[ObjectName], Meta(description="The first of the pods.", min_length=1)]
 
 
 class AllowedMoves(DocumentPart, frozen=True, kw_only=True):
     """What would be gained if more pods could move. These moves are not simulated."""
 
-    options: Annotated[list[str], Meta(description="Options to add to the command.")]
+    options: Annotated[list[str], Meta(description="The options that allow these moves.")]
     outcome: RepackOutcome
     moves: Amount
     cost: Amount
@@ -92,18 +100,25 @@ class RepackDocument(PrintedDocument, frozen=True, kw_only=True):
     kind: Literal["RepackPlan"] = "RepackPlan"
     outcome: RepackOutcome
     asked: AskedRoom
-    room: Annotated[str, Meta(description="The requested room, as given.")]
-    rooms: Annotated[Amount, Meta(description="The number of its parts; with Most, of pending pods.")]
-    found: Annotated[Amount, Meta(description="The number of these at the end.")]
-    at_most: Annotated[Amount, Meta(description="Proved upper bound.")]
+    room: Annotated[str, Meta(description="The goal as given: the devices or pods that need room.")]
+    rooms: Annotated[
+        Amount,
+        Meta(description="The number of wanted pods or sets of devices. With --most, the number of pending pods."),
+    ]
+    found: Annotated[Amount, Meta(description="How many of `rooms` there is room for in the end.")]
+    at_most: Annotated[Amount, Meta(description="A proved upper bound on `found`.")]
     moves: Annotated[Amount, Meta(description="The number of moves.")]
-    cost: Annotated[Amount, Meta(description=("The sum of their prices; without prices, the number of moves."))]
-    at_least: Annotated[Amount, Meta(description="Proved lower bound of the cost.")]
+    cost: Annotated[
+        Amount, Meta(description=("The total price of the moves. Without prices, this is the number of moves."))
+    ]
+    at_least: Annotated[Amount, Meta(description="A proved lower bound on `cost`.")]
     most_moves: Annotated[int | None, Meta(description="The limit on the number of moves.")]
-    movable: Annotated[Amount, Meta(description="Running pods that may move.")]
+    movable: Annotated[Amount, Meta(description="The number of running pods that may move.")]
     waves: list[RepackWave]
-    places: Annotated[list[RoomPlace], Meta(description=("The room at the end, as the scheduler uses it."))]
+    places: Annotated[
+        list[RoomPlace], Meta(description=("Where the scheduler puts the wanted pods or devices in the end."))
+    ]
     left_alone: list[PodsKept]
     allowing: list[AllowedMoves]
-    message: Annotated[str, Meta(description="Where the search stopped, if it is undecided.")] = ""
+    message: Annotated[str, Meta(description="Where the search stopped, if the outcome is Undecided.")] = ""
     warnings: list[PrintedWarning]

@@ -17,7 +17,7 @@ class FindingCounts(DocumentPart, frozen=True, kw_only=True):
     errors: Amount
     warnings: Amount
     infos: Amount
-    spared: Annotated[Amount, Meta(description=("The number of findings ignored by settings, options or comments."))]
+    spared: Annotated[Amount, Meta(description=("The number of findings that settings, options or comments suppress."))]
 
 
 class ValidationDocument(PrintedDocument, frozen=True, kw_only=True):
@@ -25,6 +25,6 @@ class ValidationDocument(PrintedDocument, frozen=True, kw_only=True):
 
     kind: Literal["ValidationReport"] = "ValidationReport"
     summary: FindingCounts
-    findings: Annotated[list[FindingEntry], Meta(description="In the order of the input.")]
-    rules: Annotated[list[RuleEntry], Meta(description="The rules that the findings name, by code.")]
+    findings: Annotated[list[FindingEntry], Meta(description="The findings, in input order.")]
+    rules: Annotated[list[RuleEntry], Meta(description="The rules that the findings refer to, by code.")]
     warnings: list[PrintedWarning]
