@@ -88,7 +88,7 @@ class ListedCommand(Protocol):
         """The type of the command: `plans`, `watches` or `plain`."""
 
     def function(self) -> Callable[..., Exit]:
-        """Return the function that the command runs, which imports its module."""
+        """Return the function that the command runs. The function's module is imported only now."""
 
 
 class Own(NamedTuple):

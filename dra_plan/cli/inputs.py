@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 OBJECTS = "kubectl get deviceclasses,resourceslices,resourceclaims,resourceclaimtemplates,pods -A -o json"
-"""The command that prints the objects of a cluster that `validate` checks."""
+"""A kubectl command that prints the objects that `validate` can check."""
 
 
 class Arguments(NamedTuple):
@@ -178,7 +178,7 @@ _given_back = False
 def giving_back() -> Iterator[None]:
     """While the block runs, allow clusters to be freed before the program exits.
 
-    For blocks that load several clusters one after another.
+    This is for blocks that load several clusters one after another.
     """
     global _given_back  # noqa: PLW0603 - one run of the program is one process
     _given_back = True
@@ -191,8 +191,8 @@ def giving_back() -> Iterator[None]:
 def keep_until_exit(thing: object) -> None:
     """Exclude an object that lives until exit, such as the cluster, from garbage collection.
 
-    Otherwise, Python frees the object piece by piece at exit, which takes 0.2 s for 5,000 nodes. Later collections also
-    become rarer, because planning creates many objects and little garbage.
+    Otherwise, Python frees the object piece by piece at exit, which takes 0.2 s for 5,000 nodes. Later collections are
+    also made rarer, because planning creates many objects and little garbage.
     """
     if _given_back:
         return

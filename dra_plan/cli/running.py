@@ -25,9 +25,9 @@ class Exit(IntEnum):
     UNDECIDED = 3
     INTERNAL = 4
     INTERRUPTED = 130
-    """128 + SIGINT, as shells report it."""
+    """128 + SIGINT, as in shells."""
     BROKEN_PIPE = 141
-    """128 + SIGPIPE: the reader of standard output has exited."""
+    """128 + SIGPIPE, for a reader of standard output that has exited."""
 
 
 def of_document(document: D, judge: Judge[D], gate: Gate) -> Exit:

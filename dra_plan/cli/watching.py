@@ -30,7 +30,7 @@ _MOST_TOLD = 5
 
 
 class Watching(TypedDict, total=False):
-    """The option that watches a cluster."""
+    """The `--watch` option."""
 
     watch: Annotated[
         bool,

@@ -79,7 +79,7 @@ class PlanningCommand(Command):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, without the options that select a cluster as arguments."""
+        """Run the command, without passing it the options that select a live cluster."""
         live.put_aside(ctx)
         return super().invoke(ctx)
 

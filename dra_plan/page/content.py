@@ -59,7 +59,7 @@ class Page:
     """The index of the entry that is selected first. None means the first entry with a bad result."""
     gets_word: str = "would get"
     harm_word: str = ""
-    """What is said of devices whose users suffer from the selected entry."""
+    """The text for devices whose users suffer from the selected entry."""
     slider: str = ""
     """The label of the slider, or "" if there is none."""
     before: str = ""
@@ -110,7 +110,7 @@ class Page:
 
 
 MOST_ARTICLES = 150
-"""The maximum number of brief articles with a layout. If there are more, they become lines of text."""
+"""The maximum number of brief articles that are laid out. If there are more, they become lines of text."""
 
 
 MOST_GROUPS = 60

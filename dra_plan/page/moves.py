@@ -27,7 +27,7 @@ class DrawnMove:
     to_node: str
     devices: Sequence[str] = ()
     lost: str = "left pending"
-    """What is said of a pod that gets no node."""
+    """The text for a pod that gets no node."""
 
 
 def ways(moves: Iterable[DrawnMove]) -> list[tuple[str, str]]:

@@ -44,7 +44,7 @@ class AnswerOnNode:
     outcome: str
     message: str = ""
     gets: tuple[tuple[DeviceID, str], ...] = ()
-    """The devices that the claim set gets, each with the request."""
+    """The devices that the claim set gets, each with its request."""
     refused: tuple[RefusedDevices, ...] = ()
     reason: LeadingReason | None = None
     """The main obstacle, if it is known from an explanation."""

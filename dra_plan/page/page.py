@@ -36,7 +36,7 @@ PACKED = "application/gzip"
 
 
 SCRIPTS = ("model.js", "draw.js", "tiles.js", "left.js", "fleet.js", "page.js")
-"""The modules of the script, in an order in which each comes after the modules that it imports."""
+"""The modules of the script. Each module comes after the modules that it imports."""
 
 
 _BETWEEN_MODULES = re.compile(r"^(?:import [^;]*;\n|export )", re.MULTILINE)

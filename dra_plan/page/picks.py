@@ -232,7 +232,7 @@ class Pick:
     change: PictureChange | None = None
     moment: int | None = None
     each_alone: bool = False
-    """Whether the marked nodes are alternatives, of which the entry needs only one."""
+    """Whether the marked nodes are alternatives, so that one of them is enough."""
     has_devices: bool = False
     """Whether the entry already has its devices."""
     step: int | None = None

@@ -25,7 +25,7 @@ from dra_plan.planner.pools import PoolRemainder, SeenPool, seen_pools
 from dra_plan.text import words
 
 PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
-"""The attribute by whose values devices are framed if no claim in the input compares an attribute."""
+"""The attribute whose values frame devices if no claim in the input compares an attribute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,10 @@ class DrawnPool:
     """The node that the devices belong to, or the only node that sees them; "" if several nodes do."""
 
     def at(self, view: View, claims: Iterable[ResourceClaim]) -> DrawnPool:
-        """Return the pool as it is if only these claims have devices. `view` must be a view of the same cluster."""
+        """Return the pool as it would be if only these claims had devices.
+
+        `view` must be a view of the same cluster.
+        """
         then = view.with_claims(tuple(claims))
         return _pool(self.seen, then, [self.framed_by] if self.framed_by else [], _DeviceUsers(then))
 
@@ -135,7 +138,7 @@ def _selected(spec: PodSpec) -> Iterator[str]:
 
 
 CORDONED = "cordoned"
-"""What is said of a cordoned node."""
+"""The text for a cordoned node."""
 
 
 _SAID_BY_TAINTS = {UNSCHEDULABLE.key: CORDONED, NODE_NOT_READY: "not ready", UNREACHABLE: "unreachable"}

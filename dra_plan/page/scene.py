@@ -136,7 +136,7 @@ class Amount:
 class PhysicalDevice:
     """A physical device that a counter set describes.
 
-    It has rows of slots, partitions above the slots, other counters, and devices that are not drawn above slots.
+    It consists of rows of slots, partitions that cover slots, other counters, and devices that cover no slots.
     """
 
     name: str
@@ -287,7 +287,7 @@ class ScenePool:
 
 @dataclass
 class ScenePlace:
-    """A node in a picture, or a pool that belongs to no single node, for which `node` is None."""
+    """A node in a picture, or a pool that belongs to no single node. For such a pool, `node` is None."""
 
     number: int
     title: str
@@ -309,7 +309,7 @@ class ScenePlace:
 
 
 def whole_devices(pool: ScenePool) -> list[SceneDevice]:
-    """Return the pool's devices that are not partitions. Partitions are not counted."""
+    """Return the pool's devices that are not partitions."""
     return [device for frame in pool.frames for device in frame.devices] if pool.physical else pool.devices
 
 

@@ -126,7 +126,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table, whose rows are a single text if there are very many."""
+    """A table. If there are very many rows, they are a single text."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -184,7 +184,7 @@ MOST_NODE_NAMES = 300
 
 
 def named_nodes(names: list[str]) -> str:
-    """Return the names of the nodes as one text. If there are many, the later ones are counted."""
+    """Return the names of the nodes as one text. If there are many, only the first are named."""
     return words.listed(names, MOST_NODE_NAMES)
 
 
@@ -239,14 +239,14 @@ WORDS = {
     Outcome.REFUSED: "refused",
     Outcome.UNKNOWN: "not known",
 }
-"""What is said of each outcome."""
+"""The text for each outcome."""
 
 
 _TONES = {Outcome.FITS: "good", Outcome.UNDECIDED: "other"}
 
 
 def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
-    """Return the article about a claim set, with its results on nodes and suggestions."""
+    """Return the article about a claim set, with its suggestions and its results on nodes."""
     sentence = headline(of)
     made = Article(
         key=key,

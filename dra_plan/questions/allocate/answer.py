@@ -179,7 +179,7 @@ _NOTHING: list[Any] = []
 
 
 class PlannedSets:
-    """A converter from plans to document entries."""
+    """Converts plans to document entries."""
 
     def __init__(self) -> None:
         self._shared: dict[tuple[int, int, bool], _Shared] = {}
@@ -258,9 +258,9 @@ def _planned(node: NodeOutcome, plan: ClaimSetPlan, claims: list[PlannedClaim], 
 
 
 class ExplainedSets:
-    """A function object that adds reasons to plans.
+    """Adds reasons to plans.
 
-    If `suggests` is set, it also adds changes that would make the claim sets fit.
+    If `suggests` is set, also adds changes that would make the claim sets fit.
     """
 
     def __init__(self, planner: SetPlanner, inventory: Inventory, *, suggests: bool) -> None:

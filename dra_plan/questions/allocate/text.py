@@ -118,7 +118,7 @@ def _summary(groups: Groups) -> Table:
 
 
 def in_the_way(claim_set: PlannedClaimSet) -> str:
-    """Return why the claim set fits on no node, in a text that is short enough for a table cell."""
+    """Return why the claim set fits on no node, as a text for a table cell."""
     if claim_set.outcome is Outcome.REFUSED:
         return REFUSED
     if claim_set.outcome is Outcome.UNKNOWN:

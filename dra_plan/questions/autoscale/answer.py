@@ -65,7 +65,7 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
     then: ThenBound
     expander: str
     needed: int | None
-    """How many nodes of the chosen group kube-scheduler needs to bind every pod that such nodes help; None if
+    """How many nodes of the chosen group kube-scheduler needs for all pods that such nodes can help; None if
     unknown."""
     notices: tuple[Notice, ...]
 

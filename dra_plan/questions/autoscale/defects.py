@@ -18,7 +18,7 @@ from dra_plan.releases import AUTOSCALER, AUTOSCALER_DEFECTS, AutoscalerDefect, 
 from dra_plan.scheduler.dra.binding import MOST_CONSUMERS
 
 MOST_COMPARED = 500_000
-"""The loop is repeated only if pending pods times nodes do not exceed this number."""
+"""The loop is repeated only if the product of pending pods and nodes is at most this limit."""
 MOST_NAMED = 3
 """The maximum number of nodes named in a sentence."""
 
@@ -26,7 +26,7 @@ MOST_NAMED = 3
 def defects_that_decide(
     inventory: Inventory, target: Target, file: GroupsFile, found: LoopResult
 ) -> Iterator[tuple[AutoscalerDefect, str]]:
-    """Yield the defects that affect the result, each with what would differ if only this defect were fixed."""
+    """Yield the defects that affect the result, each with the effect of fixing only this defect."""
     candidates = set(_possible(inventory, file))
     if not candidates or _alike(found, _without(inventory, target, file, *candidates)):
         return

@@ -12,7 +12,7 @@ SKIPPED = "skipped: "
 """The prefix of the reason why a group is skipped."""
 MAX_TOTAL = "max total nodes in cluster reached"
 FILTERED_OUT = "filtered out"
-"""What stands in place of a node for a pod that is filtered out."""
+"""The value in place of a node for a pod that is filtered out."""
 
 Result = Literal[
     "ScaleUpSuccessful", "ScaleUpNotNeeded", "ScaleUpNoOptionsAvailable", "ScaleUpLimitedByMaxNodesTotal", ""

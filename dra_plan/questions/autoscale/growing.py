@@ -15,7 +15,7 @@ from dra_plan.releases import Target
 from dra_plan.whatif import AddNodes
 
 MOST_GROWN = 20_000
-"""The number is computed only if the pods of the plan times the nodes do not exceed this limit."""
+"""The number of nodes is computed only if the product of the plan's pods and the nodes is at most this limit."""
 
 
 def nodes_needed(inventory: Inventory, target: Target, loop: LoopResult, question: Question) -> int | None:

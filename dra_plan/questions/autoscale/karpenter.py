@@ -28,7 +28,7 @@ from dra_plan.releases import AUTOSCALER, Target
 from dra_plan.scheduler.cluster.common import Common
 
 MOST_TRIALS = 200_000
-"""The maximum number of trials of a pod on an instance type. Pods that come later have no result."""
+"""The maximum number of times that a run tries a pod on an instance type. Pods that come later have no result."""
 
 BEYOND = f"more than {MOST_TRIALS:,} pairs of a pod and an instance type"
 TOPOLOGY = "topology spread and pod affinity are not simulated for Karpenter"

@@ -220,7 +220,7 @@ class ClusterSnapshot:
         return None
 
     def free_idle_claims(self, pod: Pod) -> bool:
-        """Deallocate the pod's claims that nothing uses, as kube-scheduler does. Return whether there were any."""
+        """Deallocate the pod's claims that are not in use, as kube-scheduler does. Return whether there were any."""
         idle = [
             claim
             for claim in self._claims_of(pod)

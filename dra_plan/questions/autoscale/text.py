@@ -40,7 +40,7 @@ def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: AutoscaleDocument, screen: Screen | None) -> list[Part]:
-    """Return the same content as `table`, with the reason for every group and a row for each node."""
+    """Return the same content as `table`, plus the reason for every group and a row for each node."""
     if document.karpenter is not UNSET:
         return table(document, screen)
     nodes = Table(("NODE", "USED", "OF", "SCALE DOWN"), flexible=(3,))

@@ -88,7 +88,10 @@ class OwnedAlready(NamedTuple):
 
 
 class Count(NamedTuple):
-    """The number of copies of an owner that fit, and `fitting`, the number of pods that fit of one more gang."""
+    """The number of copies of an owner that fit.
+
+    If only a part of one more gang fits, `fitting` is the number of its pods that fit.
+    """
 
     copies: Copies
     scheduled: ScheduledCopies
@@ -98,7 +101,7 @@ class Count(NamedTuple):
 
 
 MOST_COUNTED_AGAIN = 200
-"""The maximum number of copies for which the effect of a change is counted."""
+"""The maximum number of copies that are counted again after a change."""
 
 MOST_REMOVED = 3
 """The maximum number of running pods whose removal is tried."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False):
-    """The options that set how copies are counted and how many at most."""
+    """The options that control how copies are counted, and the maximum number of copies."""
 
     mix: Annotated[
         bool,

@@ -1,4 +1,4 @@
-"""What `capacity` copies: pods, workloads and gangs, and the objects that they already have in the input.
+"""The pods, workloads and gangs that `capacity` copies, and the objects that they already have in the input.
 
 A pod in a gang is never copied alone. Each copy is a new pod group with all its pods.
 """
@@ -29,7 +29,7 @@ GROUP = "PodGroup"
 
 
 class OwnPods:
-    """A lookup of the pods that owners already have."""
+    """Finds the existing pods of owners."""
 
     def __init__(self, index: Index) -> None:
         self._index = index

@@ -189,7 +189,7 @@ class OwnerDevices(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
-    """How many copies fit of an owner, which is a pod, a workload or a gang."""
+    """How many copies of an owner (a pod, a workload or a gang) fit."""
 
     owner: CopiedOwner
     gang: Annotated[
@@ -225,12 +225,12 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def pending(self) -> int:
-        """Return how many copies take the place of pods that the owner already has and that are pending."""
+        """Return how many copies take the place of the owner's pending pods."""
         return pending_copies(self.gang, self.replicas)
 
 
 def pending_copies(gang: CopiedGang | None, replicas: OwnerReplicas | None) -> int:
-    """Return how many copies take the place of pods that the owner already has and that are pending."""
+    """Return how many copies take the place of the owner's pending pods."""
     if gang is not None:
         return int(gang.waiting == gang.pods)
     return replicas.missing if replicas is not None else 0

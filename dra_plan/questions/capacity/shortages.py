@@ -17,7 +17,7 @@ and further lines are only counted."""
 
 
 def lines(found: Sequence[NodeShortage], noun: str, plural: str) -> Iterator[str]:
-    """Yield a line for each group of nodes that lack the same. `noun` and `plural` name what nodes hold."""
+    """Yield a line for each group of nodes that lack the same resources. `noun` and `plural` name what nodes hold."""
     if len(found) <= MOST_LINES:
         for one in found:
             names = f"all {len(one.nodes):,} nodes" if len(found) == 1 < len(one.nodes) else words.listed(one.nodes)

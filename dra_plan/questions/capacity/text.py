@@ -52,7 +52,7 @@ def table(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same content as `table`, with every node that has copies."""
+    """Return the same content as `table`, plus every node that has copies."""
     fleet = parts(document)
     told = [*_captions(document), *nodes(document), *details(document)]
     refused = refusals.paragraphs(document.refusals)

@@ -165,7 +165,10 @@ def _fails_on(selector: Selector, devices: Sequence[DeviceAsked]) -> PoolDevice 
 
 
 def parse_device(text: str) -> DeviceName:
-    """Return the name in DRIVER/POOL/DEVICE. The pool may contain slashes. Raises UsageError for any other form."""
+    """Parse a device name of the form DRIVER/POOL/DEVICE. The pool may contain slashes.
+
+    Raises UsageError for any other form.
+    """
     return DeviceName(**named_device(text)._asdict())
 
 

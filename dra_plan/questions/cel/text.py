@@ -21,7 +21,7 @@ INDENT = "  "
 
 
 def table(document: SelectorDocument, screen: Screen | None) -> list[Part]:
-    """Return what the expression reads and costs, its results on the devices, and the values of its sub-expressions.
+    """Return what the expression reads and costs, its results on devices, and the values of its sub-expressions.
 
     Sub-expressions have values only if one device was selected. On a terminal, devices of a pool that have the same
     result share a row.

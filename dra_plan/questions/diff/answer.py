@@ -403,8 +403,8 @@ def with_switches(
 ) -> list[ChangedClaimSet]:
     """Return the changed claim sets, with reasons added to those that have none.
 
-    The reasons are feature gates and known defects that differ between the targets: those that restore the first result
-    if they are switched back.
+    A reason is a feature gate or a known defect that differs between the targets, and that restores the first result if
+    it is switched back.
     """
     decided = [one for one in changed if one.change not in ("Undecided", "New", "Gone")]
     open_ = [one for one in decided if not one.reasons][:MOST_SETS]

@@ -52,7 +52,7 @@ Key = tuple[object, ...]
 def changed_claim_sets(
     before: AllocationPlan, after: AllocationPlan, why: Callable[[ClaimSet], list[DiffReason]]
 ) -> Iterator[ChangedClaimSet]:
-    """Yield the claim sets whose results differ, in the order of the first state, followed by new ones.
+    """Yield the claim sets whose results differ. New claim sets come last.
 
     `why` returns the reasons for a difference.
     """
@@ -234,7 +234,7 @@ PodKey = tuple[str, str]
 def changed_pods(
     old: Mapping[PodKey, ComparedPod], new: Mapping[PodKey, ComparedPod], asked: Callable[[str, str], bool]
 ) -> Iterator[ChangedPod]:
-    """Yield the selected pods that differ, in the order of the first state, followed by new pods."""
+    """Yield the selected pods that differ. New pods come last."""
     holders, held = _holders(new), _holders(old)
     for key in (each for each in dict.fromkeys((*old, *new)) if asked(*each)):
         change = _pod_change(old.get(key), new.get(key))
@@ -314,7 +314,7 @@ def _pod_change(before: ComparedPod | None, after: ComparedPod | None) -> PodCha
 
 
 def changed_pools(before: View, after: View) -> Iterator[ChangedPool]:
-    """Yield the pools whose newest generations differ, in the order of the first state, followed by new pools."""
+    """Yield the pools whose newest generations differ. New pools come last."""
     if before.slices is after.slices:
         return
     old, new = before.gatherer, after.gatherer

@@ -1,7 +1,7 @@
 """Which other pods made a pod lose or get its node, found by scheduling one of the states without some pods.
 
-Pods that lost or got a node are examined before pods that only move, and one of several equal pods is enough. The total
-cost is limited to a few runs of the scheduler.
+Pods that lost or got a node are examined before pods that only move. Of several equal pods, only one is examined. The
+total cost is limited to a few runs of the scheduler.
 """
 
 from __future__ import annotations
@@ -110,11 +110,11 @@ def _devices(simulation: Simulation, pod: Pod) -> list[str]:
 
 
 MOST_SPENT = 5_000
-"""The minimum cost limit, in the unit of `CYCLE`."""
+"""A cost limit, in the unit of `CYCLE`."""
 
 
 MOST_PASSES = 2
-"""The cost limit in runs of the scheduler, if this is more than `MOST_SPENT`."""
+"""A cost limit, in runs of the scheduler. The larger of the two limits applies."""
 
 
 def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: AskedState) -> list[ChangedPod]:
@@ -123,7 +123,7 @@ def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: 
     Another pod is a cause if it has the changed pod's devices in the other state, and if without it (or without all
     such pods) the changed pod gets the same result in both states. For each lost pod, the result also says whether it
     would be bound if no other pod were pending. Pods that end or are gated are not examined, because their reason is
-    known. There is no reason for which of several equal pods gets a certain node.
+    known. If several pods are equal, it is not explained which of them gets a node.
     """
     found = list(changed)
     most = max(MOST_SPENT, MOST_PASSES * (before.cost + after.cost))

@@ -71,7 +71,7 @@ def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same content as `table`, with every node for each claim set."""
+    """Return the same content as `table`, plus every node for each claim set."""
     made = Table(("WORKLOAD", "NODE", "BEFORE", "AFTER"), grouped=1, flexible=(2, 3))
     for one in document.claim_sets:
         for node in one.nodes:
@@ -207,7 +207,7 @@ def _not_known(document: DiffDocument) -> Iterator[str]:
 
 
 def unsettled(document: DiffDocument) -> Iterator[str]:
-    """Yield a sentence for each state that never settles, with the pods that prevent it."""
+    """Yield a sentence for each state that never settles, with the pods that keep it from settling."""
     states = [("before", document.before), ("after", document.after)]
     said = {word: _endless(state) for word, state in states if state.unsettled}
     if len(said) == 2 and said["before"] == said["after"]:

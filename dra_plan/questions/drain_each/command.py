@@ -12,7 +12,7 @@ from dra_plan.questions.drain_each import ask
 
 
 def drain_each(context: typer.Context) -> Exit:
-    """Run `diff --drain each`, which compares no states but drains each node in turn after the other edits.
+    """Run `diff --drain each`: apply the other edits, and then drain each node in turn.
 
     The options are the same as for `diff`.
     """

@@ -54,12 +54,12 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
     kinds: tuple[NodeKind, ...]
     before: Grown
     top: Grown
-    """The result with the most new nodes that were tried before the search."""
+    """The result with the largest numbers of new nodes, which are tried before the search."""
     beyond_help: frozenset[PodKey]
     fits_alone: frozenset[PodKey]
-    """Pods that get no node but would fit alone. Other pods took their nodes, in ties between equally scored nodes."""
+    """Pods that get no node although they would fit alone, because of ties between equally scored nodes."""
     cheapest: Cheapest | None
-    """None if the limit was reached."""
+    """The cheapest combination that is enough, or None if the limit was reached."""
     final: Grown
     """The result with the new nodes of the answer, or `top` if there is no answer."""
     fewer: tuple[Grown, ...]
@@ -89,7 +89,7 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
         return with_more(taken.inventory, [kind.edit for kind in self.kinds], counts)[0]
 
     def explained(self, inventory: Inventory, answer: Grown) -> list[tuple[ExplainedAttempt, FailedAttempt]]:
-        """Return why pods get no node even with the new nodes of `answer`, with the last attempt of each pod."""
+        """Return why pods get no node even with the new nodes of `answer`, and the last attempt of each pod."""
         inventory = resumed(inventory, self.question.owners, self.question.namespace)
         chosen = choice(inventory, self.target, self.question)
         grown = self.grown(inventory, answer.counts)

@@ -19,7 +19,7 @@ MOST_DIGITS = 30
 
 
 def read_prices(options: Iterable[str] | None) -> dict[str, Decimal]:
-    """Return the costs in options of the form LIKE=NUMBER, by LIKE. If a LIKE is repeated, the last cost applies.
+    """Return the cost for each LIKE in options of the form LIKE=NUMBER. The last option for a LIKE applies.
 
     Raises UsageError for an option of another form.
     """

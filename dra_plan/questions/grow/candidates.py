@@ -14,10 +14,10 @@ from dra_plan.planner.question import Question
 
 
 def candidates(inventory: Inventory, view: View, question: Question) -> Iterator[str]:
-    """Yield the first node, by name, of each kind that has its own devices for the claims of the question.
+    """Yield the first node, by name, of each kind of node that has its own devices for the question's claims.
 
-    Nodes are of one kind if they have the same allocatable resources, and equally many of these devices of each type.
-    Devices in use count too, because the devices of a new node are free.
+    Nodes are of one kind if they have the same allocatable resources and equally many devices of each type. Devices in
+    use count too, because the devices of a new node are free.
     """
     chosen = choose_sets(inventory, view.target, question).expansion
     wants = [

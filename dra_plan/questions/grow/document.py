@@ -14,9 +14,9 @@ Cost = Annotated[int | float, Meta(extra_json_schema={"minimum": 0})]
 
 
 GrowthOutcome = Literal["NotNeeded", "Found", "Undecided"]
-"""NotNeeded: everything that can be bound is bound without new nodes. Found: the new nodes let every pod be bound that
-new nodes can help. Undecided: the search was cut short by --limit or --max-steps, or had too many numbers to try;
-`atLeast` and `atMost` are the known bounds. Pods that the API server rejects do not count."""
+"""NotNeeded: everything that can be bound is bound without new nodes. Found: with the new nodes, every pod is bound
+unless new nodes cannot help it. Undecided: the search was cut short by --limit or --max-steps, or had too many numbers
+to try; `atLeast` and `atMost` are the known bounds. Pods that the API server rejects do not count."""
 
 
 class AddedKind(DocumentPart, frozen=True, kw_only=True):

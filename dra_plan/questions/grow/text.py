@@ -44,7 +44,7 @@ def table(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same content as `table`, with every new node and its pods."""
+    """Return the same content as `table`, plus every new node and its pods."""
     made = Table(("NEW NODE", "LIKE", "PODS"), flexible=(2,))
     for node in document.nodes:
         made.add(node.name, node.like, ", ".join(map(_pod, node.pods)))

@@ -94,7 +94,7 @@ class Impact(PrintedAnswer[ImpactDocument]):
 
 @dataclass(frozen=True)
 class WrittenChange:
-    """The cluster and its release after the change, and the objects that the change applies, or None."""
+    """The cluster and its release after the change, and the applied objects (None if there are none)."""
 
     inventory: Inventory
     target: Target
@@ -105,7 +105,7 @@ class WrittenChange:
 
 
 def impact_of(before: Inventory, target: Target, change: WrittenChange, question: Question) -> Impact:
-    """Return the effects of a change, by comparing the cluster before and after it. Controllers act in both.
+    """Return the effects of a change. Controllers act in both clusters until nothing changes.
 
     Raises the same errors as `schedule`.
     """

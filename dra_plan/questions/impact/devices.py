@@ -52,7 +52,7 @@ def _reached(view: View, rule: DeviceTaintRule) -> Iterator[tuple[str, str, str]
 
 
 def of_rules(taints: Sequence[RuleTaint], inventory: Inventory) -> Iterator[Notice]:
-    """Yield a notice for each rule that selects no device, with the field of the rule that matches none."""
+    """Yield a notice for each rule that selects no device, which names the field that matches none."""
     for told in taints:
         if told.reason and told.reason != IGNORED:
             said, source = f"taints no device: {told.reason}", inventory.source(("DeviceTaintRule", "", told.name))
@@ -86,7 +86,7 @@ def _mistaken(view: View, rule: DeviceTaintRule) -> str:
 def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
     """Yield the pools that are complete before the change and incomplete afterwards.
 
-    A pool is complete if its newest slices are as many as they declare.
+    A pool is complete if the number of its newest slices equals the number that they declare.
     """
     if before.slices is after.slices:
         return

@@ -375,7 +375,7 @@ def lost_selectors(document: ImpactDocument) -> str:
 
 
 def applied(document: ImpactDocument) -> str:
-    """Return the names of the applied objects, each with whether it is created or changed."""
+    """Return the names of the applied objects, and whether each is created or changed."""
     return listed([written(one) for one in document.applied], 4)
 
 

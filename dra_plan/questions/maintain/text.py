@@ -1,4 +1,4 @@
-"""`maintain -o table`, `-o wide`, `-o markdown` and `-o name`: a row per wave, or the stop."""
+"""`maintain -o table`, `-o wide`, `-o markdown` and `-o name`: a row per wave, or why no order was found."""
 
 from __future__ import annotations
 

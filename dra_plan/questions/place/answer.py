@@ -57,7 +57,7 @@ class PlacementPlan(PrintedAnswer[PlacementDocument]):
     goals: tuple[Goal, ...]
     found: BestPlacement
     at_most: int
-    """The proved maximum number of pods in any placement."""
+    """A proved upper bound on the number of pods in a placement."""
     needs: tuple[Need, ...]
     groups: tuple[tuple[PodGroup, Need], ...]
     """The pod groups named in the question, with the number of pods that each group needs."""

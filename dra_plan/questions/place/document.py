@@ -19,7 +19,7 @@ the remaining pods fit, but the API server rejects other selected pods."""
 
 
 class PodMaker(DocumentPart, frozen=True, kw_only=True):
-    """The workload from whose template a pod was created, in the pod's namespace."""
+    """The workload from whose template a pod was created. It is in the pod's namespace."""
 
     api_version: str
     kind: Text

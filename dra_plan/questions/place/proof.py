@@ -1,4 +1,4 @@
-"""Why the pods cannot all be placed: a set of pods that cannot run together, and what rejects one of them."""
+"""Why the pods cannot all be placed: a set of pods that cannot run together, and why one of them is rejected."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from dra_plan.scheduler.cluster.common import Common
 from dra_plan.whatif.edits import replaced
 
 MOST_PLANS = 12
-"""The maximum number of plans from the integer program that are simulated before the search gives up."""
+"""The maximum number of plans from the integer program that are simulated."""
 
 
 @dataclass(frozen=True, repr=False)

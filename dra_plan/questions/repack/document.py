@@ -66,7 +66,7 @@ class RepackWave(DocumentPart, frozen=True, kw_only=True):
 
 
 class RoomPlace(DocumentPart, frozen=True, kw_only=True):
-    """A wanted pod or set of devices, and the node on which it is in the end."""
+    """A wanted pod or set of devices, and its node in the end."""
 
     namespace: Annotated[
         str, Meta(description="The namespace of the pod that needs the devices; empty if there is no such pod.")

@@ -112,7 +112,7 @@ class Movability:
 
     @classmethod
     def of(cls, cluster: SimulatedCluster, index: Index, rules: MoveRules, profiles: Collection[str]) -> Movability:
-        """Return which running pods may move and which stay.
+        """Return the running pods that may move and those that stay.
 
         `profiles` are the names of the known schedulers.
         """

@@ -84,7 +84,10 @@ def _number(digits: str, text: str) -> int:
 
 
 def free_room(inventory: Inventory, text: str) -> RoomAsked:
-    """Return placeholder pods for the devices to be freed. Raises UsageError for a model that no device has."""
+    """Return a goal with placeholder pods for the devices to be freed.
+
+    Raises UsageError for a model that no device has.
+    """
     asked = FreeDevices.parse(text)
     expression, amounts = _devices(inventory, asked.model)
     device_class = DeviceClass(metadata=ObjectMeta(name=ROOM))
@@ -169,7 +172,7 @@ def _tolerations(inventory: Inventory) -> Iterator[Toleration]:
 
 
 def owners_room(inventory: Inventory, text: str, namespace: str | None) -> RoomAsked:
-    """Return the pods of an owner that need room: its pending pods, followed by copies.
+    """Return the goal of making room for an owner's pods: its pending pods, followed by copies.
 
     Raises UsageError for an unknown owner, and for an owner without pending pods if no number is given.
     """

@@ -111,7 +111,7 @@ class ReplayRun(DocumentPart, frozen=True, kw_only=True):
 class ReplayComparison(DocumentPart, frozen=True, kw_only=True):
     """How many more devices are allocated in the second run, in percentage points of all devices.
 
-    The runs are compared for the same node orders, so differences are not caused by the order.
+    Both runs use the same node orders, so the order does not cause any difference.
     """
 
     at_the_end: float

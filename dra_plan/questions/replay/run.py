@@ -175,7 +175,7 @@ def _pods(simulation: Simulation, settled: Settled) -> Iterator[ReplayedPod]:
 
 
 def waiting_times(pods: Sequence[ReplayedPod]) -> WaitingTimes:
-    """Return statistics of how long the pods waited, for the pods that got a node."""
+    """Return statistics of the waiting times of pods that got a node."""
     times = sorted(pod.bound - pod.arrived for pod in pods if pod.bound is not None)
     if not times:
         return WaitingTimes(pods=0, mean=0.0, median=0.0, percentile95=0.0, longest=0.0)

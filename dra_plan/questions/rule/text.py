@@ -1,4 +1,4 @@
-"""`rule -o text`, which lists all rules or explains some with examples, and the other formats."""
+"""The formats of `rule`: a list of rules, or explanations with examples."""
 
 from __future__ import annotations
 

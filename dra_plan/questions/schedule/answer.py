@@ -98,7 +98,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     shown: Chosen | None = None
     """The pods to report after settling, or None for all pods."""
     contested: tuple[ContestedPods, ...] = ()
-    """The pods that would get a node if no other pods were pending. Empty if the plan has no explanations."""
+    """The pods that get no node, but would get one if no other pods were pending. Empty without explanations."""
 
     def __iter__(self) -> Iterator[ScheduledPod]:
         return iter(self.document.pods)
@@ -191,10 +191,10 @@ def schedule_pods(
 ) -> SchedulePlan:
     """Schedule the pods of an input.
 
-    The question's `owners` are pods, or workloads whose pods are meant; only these pods are scheduled and reported.
-    Without owners, all pending pods that match the question's `namespace` and `selector` are scheduled. `extenders`
-    replace the extenders in the configuration. If `requires_nodes` is set, input without nodes raises InputError;
-    otherwise, it is a cluster without nodes.
+    The question's `owners` are the names of pods and workloads; only these pods, and the pods of these workloads, are
+    scheduled and reported. Without owners, all pending pods that match the question's `namespace` and `selector` are
+    scheduled. `extenders` replace the extenders in the configuration. If `requires_nodes` is set, input without nodes
+    raises InputError; otherwise, it is a cluster without nodes.
 
     If `settle` is set, all pods compete, and the question only selects which of them are reported. The `events` happen
     after the pods have been scheduled, and controllers act until nothing changes. `never_ready` pods (NAMESPACE/NAME)

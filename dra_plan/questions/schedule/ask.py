@@ -81,9 +81,9 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
 def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOptions]) -> SchedulePlan:
     """Return what happens when kube-scheduler schedules the pods one after another.
 
-    `owners` are pods, or workloads whose pods are meant; only these pods are scheduled and reported. Without owners,
-    all pending pods that match `namespace` and `selector` are scheduled. `then` are later states of the cluster. An
-    input without nodes is a cluster without nodes, unless `requires_nodes` is set.
+    `owners` are the names of pods and workloads; only these pods, and the pods of these workloads, are scheduled and
+    reported. Without owners, all pending pods that match `namespace` and `selector` are scheduled. `then` are later
+    states of the cluster. An input without nodes is a cluster without nodes, unless `requires_nodes` is set.
 
     `config` is a decoded KubeSchedulerConfiguration, `extenders` replace its extenders, and `plugins` are factories of
     custom plugins. `api_server` is "real", or "recorded" for the API server with which most outcomes were recorded.

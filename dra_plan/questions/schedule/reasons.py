@@ -45,9 +45,10 @@ def of_rivals(document: ScheduleDocument) -> dict[str, str]:
 
 
 def short(attempt: ExplainedAttempt) -> str:
-    """Return the reason why devices fit on no node, or "" if no node was rejected because of devices.
+    """Return why the devices fit on no node, or "" if no node was rejected because of devices.
 
-    The line has the reason on most nodes and their number, and what rejects the nodes on which the devices would fit.
+    The text gives the most frequent reason and its number of nodes, and then what rejects the nodes on which the
+    devices would fit.
     """
     if not attempt.stories:
         return ""

@@ -26,7 +26,7 @@ _MARKED = (("utf-8", codecs.BOM_UTF8), ("utf-16-le", codecs.BOM_UTF16_LE), ("utf
 def show(done: FixedManifests, reports: Reporting) -> Exit:
     """Print the changes that `--fix` would make, and report the findings.
 
-    The exit status tells whether there are any changes.
+    The exit status shows whether there are any changes.
     """
     from dra_plan.questions.validate.report import of_fixes
 
