@@ -306,6 +306,31 @@ class ResourceLowered(DocumentPart, frozen=True, kw_only=True):
     to: str
 
 
+class ResourceDropped(DocumentPart, frozen=True, kw_only=True):
+    """Containers no longer request an extended resource that devices serve, beside the devices of a claim."""
+
+    code: Annotated[str, one_of("drop-resource")]
+    resource: str
+    amount: Amount
+    containers: Annotated[list[str], Meta(min_length=1)]
+    class_: Annotated[str, Meta(description="The class that serves the resource.")]
+    uses_claim: Annotated[
+        bool, Meta(description="Whether these containers also use a claim that competes for the same devices.")
+    ] = False
+
+
+class ClaimDropped(DocumentPart, frozen=True, kw_only=True):
+    """The pod no longer has one of its claims, because other requests of the pod compete for the same devices."""
+
+    code: Annotated[str, one_of("drop-claim")]
+    entry: Annotated[Text, Meta(description="The name of the claim in the pod's resourceClaims.")]
+    claim: ClaimName
+    beside: Annotated[
+        str,
+        Meta(description="The extended resource that the containers with this claim also request, if they all do."),
+    ] = ""
+
+
 class ReplicasLowered(DocumentPart, frozen=True, kw_only=True):
     """The workload has fewer replicas."""
 
@@ -475,6 +500,8 @@ SuggestedChange = (
     | PodRuleRelaxed
     | HostPortChanged
     | ResourceLowered
+    | ResourceDropped
+    | ClaimDropped
     | ReplicasLowered
     | WorkloadStarted
     | PodSelectorChanged
@@ -518,6 +545,8 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "force-delete-pods": PodsGone,
     "loosen-rollout": RolloutLoosened,
     "use-claim-template": ClaimTemplated,
+    "drop-resource": ResourceDropped,
+    "drop-claim": ClaimDropped,
     "lower-count": CountLowered,
     "lower-capacity": CapacityChanged,
     "request-capacity": CapacityChanged,

@@ -11,6 +11,7 @@ from dra_plan.documents.suggestions import (
     AffinityNamespacesAdded,
     AlternativeAdded,
     CapacityChanged,
+    ClaimDropped,
     ClaimReleased,
     ClaimTemplated,
     ClassChanged,
@@ -34,6 +35,7 @@ from dra_plan.documents.suggestions import (
     QuotaRaised,
     ReplicasLowered,
     RequestDropped,
+    ResourceDropped,
     ResourceLowered,
     ResourceRenamed,
     ResourceServed,
@@ -335,6 +337,12 @@ def change(of: SuggestedChange) -> str:
             return f"ask for {of.to} instead of {of.from_} {of.resource} in {where}"
         case ResourceRenamed():
             return f"ask for {of.to} instead of {of.resource}"
+        case ResourceDropped():
+            containers = f"container{'s' if len(of.containers) > 1 else ''} {words.listed(of.containers)}"
+            return f"remove {of.resource} from {containers}{_left_to(of)}"
+        case ClaimDropped():
+            beside = f": {of.beside} asks for the same device" if of.beside else ""
+            return f"remove {of.entry} ({words.asking(of.claim)}) from the pod's claims{beside}"
         case ReplicasLowered():
             return f"run {of.to} instead of {of.from_} pods"
         case ResourceServed():
@@ -367,6 +375,13 @@ def change(of: SuggestedChange) -> str:
 
 _RULES = {"spread": "topology spread over", "affinity": "pod affinity in", "anti-affinity": "pod anti-affinity in"}
 """The words for a rule about other pods, before its topology key."""
+
+
+def _left_to(of: ResourceDropped) -> str:
+    """Return what gives the containers their devices, if it is not the resource that is removed."""
+    if not of.uses_claim:
+        return ""
+    return f": {'their' if len(of.containers) > 1 else 'its'} claim asks for the same device"
 
 
 def _own_claim(of: ClaimTemplated) -> str:

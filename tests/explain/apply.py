@@ -220,6 +220,22 @@ def lower_request(objects: Objects, change: dict[str, Any]) -> None:
                 asked[change["resource"]] = change["to"]
 
 
+def drop_resource(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for container in spec["containers"]:
+            if container["name"] in change["containers"]:
+                for amounts in ("requests", "limits"):
+                    container["resources"].get(amounts, {}).pop(change["resource"], None)
+
+
+def drop_claim(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for holder in (spec, *(container.get("resources", {}) for container in spec["containers"])):
+            for field in ("resourceClaims", "claims"):
+                if field in holder:
+                    holder[field] = [one for one in holder[field] if one["name"] != change["entry"]]
+
+
 def rename_resource(objects: Objects, change: dict[str, Any]) -> None:
     for spec in pod_specs(objects):
         for container in spec["containers"]:
@@ -419,6 +435,8 @@ _APPLY = {
     "lower-request": lower_request,
     "lower-claim-size": lower_claim_size,
     "rename-resource": rename_resource,
+    "drop-resource": drop_resource,
+    "drop-claim": drop_claim,
     "lower-replicas": lower_replicas,
     "change-topology-key": change_topology_key,
     "honor-taints": honor_taints,

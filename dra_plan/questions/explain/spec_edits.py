@@ -7,7 +7,7 @@ another resource, is requested.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -317,6 +317,33 @@ def asking_for_other(spec: PodSpec, resource: str, other: str) -> PodSpec:
     return with_containers(spec, asking)
 
 
+def without_resource(spec: PodSpec, resource: str, containers: Collection[str]) -> PodSpec:
+    """Return the spec in which these containers request nothing of a resource."""
+
+    def without(one: Container) -> Container:
+        if one.name not in containers:
+            return one
+        kept = [{key: amount for key, amount in of.items() if key != resource} for of in _amounts(one)]
+        return structs.replace(one, resources=structs.replace(one.resources, requests=kept[0], limits=kept[1]))
+
+    return with_containers(spec, without)
+
+
+def _amounts(of: Container) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    return of.resources.requests, of.resources.limits
+
+
+def without_claim(spec: PodSpec, entry: str) -> PodSpec:
+    """Return the spec without this entry of its claims, which no container uses any more."""
+
+    def without(one: Container) -> Container:
+        kept = [each for each in one.resources.claims if each.name != entry]
+        return structs.replace(one, resources=structs.replace(one.resources, claims=kept))
+
+    kept = [each for each in spec.resource_claims if each.name != entry]
+    return with_containers(structs.replace(spec, resource_claims=kept), without)
+
+
 def _asking(container: Container, name: str, resource: str, to: str) -> Container:
     """Return the container, with another request if it has that name."""
     if container.name != name:
@@ -352,9 +379,7 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
         yield PatchOperation(op="add", path=f"{path}/tolerations", value=new)
     else:
         yield from (PatchOperation(op="add", path=f"{path}/tolerations/-", value=each) for each in new)
-    for at, (old, new_entry) in enumerate(zip(before.resource_claims, after.resource_claims, strict=True)):
-        if old != new_entry:
-            yield PatchOperation(op="replace", path=f"{path}/resourceClaims/{at}", value=plain(new_entry))
+    yield from _of_claims(before.resource_claims, after.resource_claims, f"{path}/resourceClaims")
     if before.resources is not None and after.resources is not None:
         yield from _of_resources(before.resources, after.resources, f"{path}/resources")
     for field, name in CONTAINER_LISTS.items():
@@ -363,10 +388,24 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
             yield from _of_resources(had.resources, has.resources, f"{path}/{field}/{at}/resources")
 
 
+def _of_claims(before: Sequence[Any], after: Sequence[Any], path: str) -> Iterator[PatchOperation]:
+    """Yield the differences of entries with names, which are replaced or removed; the last is removed first."""
+    names = [one.name for one in after]
+    for at, old in reversed([*enumerate(before)]):
+        if old.name not in names:
+            yield PatchOperation(op="remove", path=f"{path}/{at}")
+    kept = [old for old in before if old.name in names]
+    for at, (old, new) in enumerate(zip(kept, after, strict=True)):
+        if old != new:
+            yield PatchOperation(op="replace", path=f"{path}/{at}", value=plain(new))
+
+
 def _of_resources(before: ResourceRequirements, after: ResourceRequirements, path: str) -> Iterator[PatchOperation]:
     """Yield the differences of a container's requests and limits; without any before, the field may be absent."""
     members = {one: dict(getattr(after, one)) for one in ("requests", "limits")}
     changed = {one: asked for one, asked in members.items() if asked != getattr(before, one)}
+    if before.claims != after.claims:
+        yield from _of_claims(before.claims, after.claims, f"{path}/claims")
     if changed and before == ResourceRequirements():
         yield PatchOperation(op="add", path=path, value=changed)
     else:
