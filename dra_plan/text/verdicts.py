@@ -13,9 +13,7 @@ from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.stories import SharedClaim
-from dra_plan.documents.verdicts import (
-    DEVICES,
-    GOOD,
+from dra_plan.documents.verdict_parts import (
     AloneVerdict,
     AwaitedCondition,
     ChangedReason,
@@ -23,14 +21,14 @@ from dra_plan.documents.verdicts import (
     GatedVerdict,
     LastMessage,
     LeavingClaim,
-    OwnerVerdict,
 )
+from dra_plan.documents.verdicts import DEVICES, GOOD, OwnerVerdict
 from dra_plan.documents.volume_needs import VolumeClaimNeeds
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.headlines import admission, headline, none_of, with_gates, without_gates
 from dra_plan.text.naming import object_name
-from dra_plan.text.node_obstacles import label_conflict, upgrades
+from dra_plan.text.node_obstacles import label_conflict, sources, upgrades
 from dra_plan.text.refusing_nodes import (
     MOST_SHARES,
     in_vain,
@@ -82,6 +80,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
     yield from (f"  {words.absent(one)}" for one in of.absent)
+    yield from indented(sources(of.told_nodes))
     yield from indented(upgrades(of.told_nodes))
     yield from indented(map(_shared, of.shared_claims))
     yield from indented(map(_left_over, of.left_over))
