@@ -165,7 +165,7 @@ class ClusterState:
     absent_owners: Sequence[AbsentOwner] = ()
     unlisted_templates: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
     has_device_taints: bool = True
-    """False only if no published device has a taint."""
+    """Whether any published device may have a taint."""
     known: Index | None = None
     """The index of another state with the same claim templates."""
 

@@ -226,7 +226,7 @@ class NodeRules:
         self._known: dict[Hashable, list[tuple[str, NodeExclusion]]] = {}
         """The results by the part of a pod that the plugins read. Pods that are alike in it are checked once."""
         self._joined: dict[tuple[Hashable, ...], dict[str, list[NodeExclusion]]] = {}
-        """The results for several pods, by the same part of each pod."""
+        """The results for several pods, by the parts of these pods that the plugins read."""
         self._affinity = NodeAffinityPlugin()
         self._plugins: tuple[FilterPlugin, ...] = (
             NodeUnschedulable(),

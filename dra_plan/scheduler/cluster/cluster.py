@@ -277,7 +277,7 @@ class SimulatedCluster:
             info.position = position
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
-        """Return the labels of a namespace. An unknown namespace has only the label with its name."""
+        """Return the labels of a namespace. An unknown namespace has only the label `kubernetes.io/metadata.name`."""
         known = self.namespaces.get(name)
         if known is None:
             return {"kubernetes.io/metadata.name": name}

@@ -428,7 +428,7 @@ def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
 def normalize(scores: list[int], *, reverse: bool = False) -> None:
     """Scale the scores in the list to the range from 0 to 100, relative to the largest score.
 
-    If `reverse` is set, the largest score becomes 0, and 0 becomes 100. This also applies if all scores are 0.
+    If `reverse` is set, the largest score becomes 0, and 0 becomes 100, even if all scores are 0.
     """
     most = max(scores, default=0)
     if most == 0:
