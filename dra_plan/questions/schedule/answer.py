@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType, structs
 
-from dra_plan.allocator import Outcome, View
+from dra_plan.allocator import NodeOutcome, Outcome, View
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaim
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from dra_plan.controllers.events import EventStep
     from dra_plan.controllers.foreseen import NextActions
     from dra_plan.controllers.settle import Settled
-    from dra_plan.explanation.explainer import KnownFindings
+    from dra_plan.explanation.explainer import KnownFindings, SetExplanation
     from dra_plan.scheduler.framework.extender import Extender
     from dra_plan.scheduler.framework.interface import Registry
 
@@ -99,6 +99,8 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     """The pods to report after settling, or None for all pods."""
     contested: tuple[ContestedPods, ...] = ()
     """The pods that get no node, but would get one if no other pods were pending. Empty without explanations."""
+    workloads: Mapping[tuple[str, str], Owner] = field(default_factory=dict)
+    """The workloads of pods that do not exist yet, by namespace and name of the pod."""
 
     def __iter__(self) -> Iterator[ScheduledPod]:
         return iter(self.document.pods)
@@ -128,6 +130,8 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
 
     def _document(self) -> ScheduleDocument:
         document = schedule_document(self.outcome, UNSET if self.explanations is None else list(self.explanations))
+        if self.workloads:
+            document = structs.replace(document, pods=[_of_workload(pod, self.workloads) for pod in document.pods])
         if self.contested:
             document = structs.replace(document, contested=list(self.contested))
         if self.unknown:
@@ -161,6 +165,13 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
 
 def _unknown(pod: ScheduledPod, unknown: frozenset[tuple[str, str]]) -> ScheduledPod:
     return structs.replace(pod, outcome="Unknown") if (pod.namespace, pod.name) in unknown else pod
+
+
+def _of_workload(pod: ScheduledPod, workloads: Mapping[tuple[str, str], Owner]) -> ScheduledPod:
+    owner = workloads.get((pod.namespace, pod.name))
+    if owner is None:
+        return pod
+    return structs.replace(pod, workload=ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name))
 
 
 def _refused_pod(pod: ObjectName) -> ScheduledPod:
@@ -266,7 +277,16 @@ def schedule_pods(
         tuple(refused.values()),
         shown,
         tuple(_contested(simulation, outcome, unknown, started, chosen)) if only_once else (),
+        _workloads(inventory, outcome),
     )
+
+
+def _workloads(inventory: Inventory, outcome: SimulationResult) -> dict[tuple[str, str], Owner]:
+    """Return the workloads of the pods that are not in the input: controllers create them."""
+    there, owners = {pod.key for pod in inventory.pods}, OwnersOfPods(Index(inventory))
+    new = (each.pod for each in outcome.pods if each.pod.key not in there)
+    found = {_key(pod): owners.highest(pod) for pod in new}
+    return {key: owner for key, owner in found.items() if owner.kind != "Pod"}
 
 
 def _contested(
@@ -437,22 +457,24 @@ def _explained_attempt(
 ) -> ExplainedAttempt:
     from dra_plan.explanation import document, explainer
     from dra_plan.explanation.document import leading_reasons
+    from dra_plan.explanation.most_left import most_left
 
     first = alike[0]
-    claim_set = _claim_set(first)
-    view = first.view()
-    planned = SetPlanner(view, first.nodes, Question(max_steps=max_steps), None).plan(claim_set).plan.nodes
-    told = [(node, answer) for node, answer in zip(first.nodes, planned, strict=True) if _is_refused(answer.outcome)]
-    found = explainer.explain(
-        view,
-        inventory,
-        claim_set,
-        [node for node, _ in told],
-        [answer for _, answer in told],
-        max_steps=max_steps,
-        suggests=False,
-        known=known,
-    )
+    claim_set, view = _claim_set(first), first.view()
+
+    def planned(nodes: Sequence[Node]) -> list[tuple[Node, NodeOutcome]]:
+        answers = SetPlanner(view, nodes, Question(max_steps=max_steps), None).plan(claim_set).plan.nodes
+        return list(zip(nodes, answers, strict=True))
+
+    def explained(answers: Iterable[tuple[Node, NodeOutcome]]) -> SetExplanation:
+        told = [(node, answer) for node, answer in answers if _is_refused(answer.outcome)]
+        nodes, refusals = [node for node, _ in told], [answer for _, answer in told]
+        return explainer.explain(
+            view, inventory, claim_set, nodes, refusals, max_steps=max_steps, suggests=False, known=known
+        )
+
+    found, others = explained(planned(first.nodes)), planned([node for node, _ in first.others])
+    fits = {node.metadata.name for node, answer in others if answer.outcome is Outcome.FITS}
     return ExplainedAttempt(
         pods=[PodName(namespace=each.pod.metadata.namespace, name=each.pod.metadata.name) for each in alike],
         attempt=first.number,
@@ -460,17 +482,16 @@ def _explained_attempt(
         absent=document.absent(found),
         leading=leading_reasons(found.groups),
         stories=document.stories(found),
-        devices_fit=_devices_fit(first, view, claim_set, max_steps),
+        devices_fit=_devices_fit(first, fits),
+        most_left=None if fits else most_left([*found.groups, *explained(others).groups]),
     )
 
 
-def _devices_fit(attempt: FailedAttempt, view: View, claim_set: ClaimSet, max_steps: int | None) -> list[RefusingNodes]:
+def _devices_fit(attempt: FailedAttempt, fits: Set[str]) -> list[RefusingNodes]:
     """Return the nodes on which the claims fit, grouped by the first reason why other plugins reject them."""
-    nodes = [node for node, _ in attempt.others]
-    planned = SetPlanner(view, nodes, Question(max_steps=max_steps), None).plan(claim_set).plan.nodes
     alike: dict[Rejection, list[tuple[Node, Status]]] = {}
-    for answer, (node, status) in zip(planned, attempt.others, strict=True):
-        if answer.outcome is Outcome.FITS:
+    for node, status in attempt.others:
+        if node.metadata.name in fits:
             alike.setdefault(status.rejection, []).append((node, status))
     found = sorted(alike.values(), key=lambda group: (len(group[0][1].reasons), -len(group)))
     return [_refusing_nodes(group) for group in found]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import UNSET
 
 from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
+from dra_plan.documents.stories import MostLeft
 from dra_plan.questions.schedule.document import ScheduleDocument
 from dra_plan.text.columns import Lines
+from dra_plan.text.naming import named
 from dra_plan.text.refusing_nodes import group_lines
 from dra_plan.text.rivals import contested
 from dra_plan.text.stories import story_lines, told_lines
-from dra_plan.text.words import counted
+from dra_plan.text.words import counted, request_of
 
 MISSING_TEMPLATE = "missing-template"
 """The code of the warning that a claim template is missing in the input."""
@@ -20,6 +23,22 @@ MISSING_TEMPLATE = "missing-template"
 
 MOST = 2
 """The maximum number of reasons in a line."""
+
+
+def pod_names(document: ScheduleDocument) -> dict[str, str]:
+    """Return what to call each pod, by NAMESPACE/NAME: `pod/NAMESPACE/NAME`, or its workload if it does not exist yet.
+
+    The names of such pods are placeholders. If a workload has several, the number of the pod follows: ` pod 2 of 3`.
+    """
+    new = Counter(named(pod.workload) for pod in document.pods if pod.workload is not None)
+    seen: Counter[str] = Counter()
+    found = {}
+    for pod in document.pods:
+        of = named(pod.workload) if pod.workload is not None else ""
+        seen[of] += 1
+        place = f" pod {seen[of]} of {new[of]}" if new[of] > 1 else ""
+        found[f"{pod.namespace}/{pod.name}"] = f"{of}{place}" if of else f"pod/{pod.namespace}/{pod.name}"
+    return found
 
 
 def aside(pod: ScheduledPod) -> str:
@@ -45,18 +64,29 @@ def of_rivals(document: ScheduleDocument) -> dict[str, str]:
 
 
 def short(attempt: ExplainedAttempt) -> str:
-    """Return why the devices fit on no node, or "" if no node was rejected because of devices.
+    """Return the reason on most nodes, and the number of these nodes; for a request that no node can meet, on all.
 
     The text gives the most frequent reason and its number of nodes, and then what rejects the nodes on which the
     devices would fit.
     """
     if not attempt.stories:
         return ""
+    if attempt.most_left is not None and attempt.most_left.nodes > len(attempt.stories[0].nodes):
+        return _at_most(attempt.most_left)
     story = max(attempt.stories, key=lambda each: len(each.nodes) if each.devices else 0)
     line = next(iter(story_lines(story)), "").rstrip(".:")
     where = story.nodes[0] if len(story.nodes) == 1 else counted(len(story.nodes), "node")
     closest = next(group_lines(attempt.devices_fit), "")
     return "; ".join([*([f"on {where}: {line}"] if line else []), *([f"on {closest}"] if closest else [])])
+
+
+def _at_most(of: MostLeft) -> str:
+    """Return that no node has as many devices as the request needs, and the node that has the most of them."""
+    of_class = f" of class {of.class_}" if of.class_ else ""
+    needs = f"{request_of(of.claim, of.request)} needs {counted(of.need, 'device')}{of_class}, and no node has enough"
+    if not of.left:
+        return f"{needs}: none is available on any of the {counted(of.nodes, 'node')}"
+    return f"{needs}: at most {of.left} of {of.devices} {'is' if of.left == 1 else 'are'} available, on {of.node}"
 
 
 def whole(attempt: ExplainedAttempt) -> str:
