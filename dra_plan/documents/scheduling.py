@@ -23,7 +23,7 @@ from dra_plan.documents.base import (
 from dra_plan.documents.node_obstacles import RefusingNodes
 from dra_plan.documents.reasons import LeadingReason
 from dra_plan.documents.stories import AbsentName, NodeStory
-from dra_plan.documents.verdicts import OtherPod, PodOutcome
+from dra_plan.documents.verdict_parts import OtherPod, PodOutcome
 
 PodGroupOutcome = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty"]
 

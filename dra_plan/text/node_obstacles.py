@@ -19,7 +19,8 @@ from dra_plan.documents.node_obstacles import (
     ShortAlternative,
 )
 from dra_plan.documents.stories import PoolElsewhere
-from dra_plan.documents.verdicts import DEVICES, LabelConflict
+from dra_plan.documents.verdict_parts import LabelConflict
+from dra_plan.documents.verdicts import DEVICES
 from dra_plan.explanation.hints import found_lines, unequal_types, wanted
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.text import words

@@ -12,9 +12,7 @@ from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.stories import SharedClaim
-from dra_plan.documents.verdicts import (
-    DEVICES,
-    GOOD,
+from dra_plan.documents.verdict_parts import (
     AloneVerdict,
     AwaitedCondition,
     ChangedReason,
@@ -22,8 +20,8 @@ from dra_plan.documents.verdicts import (
     GatedVerdict,
     LastMessage,
     LeavingClaim,
-    OwnerVerdict,
 )
+from dra_plan.documents.verdicts import DEVICES, GOOD, OwnerVerdict
 from dra_plan.documents.volume_needs import VolumeClaimNeeds
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented

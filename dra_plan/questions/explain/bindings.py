@@ -14,7 +14,7 @@ from dra_plan.claims.index import Index, only_nodes
 from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import is_unmade, named_claims
 from dra_plan.documents.base import DeviceName
-from dra_plan.documents.verdicts import AwaitedCondition, ClaimOfLostNode, LeavingClaim
+from dra_plan.documents.verdict_parts import AwaitedCondition, ClaimOfLostNode, LeavingClaim
 from dra_plan.documents.volume_needs import VolumeElsewhere
 from dra_plan.near import the_nearest
 from dra_plan.planner.nodes import is_of_cluster

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, po
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.suggestions import SuggestedChange
+from dra_plan.documents.suggestions import ObjectPatch, SuggestedChange
 from dra_plan.questions.explain.set_elsewhere import SetElsewhere
 from dra_plan.scheduler.cluster.pod_volumes import is_claim
 
@@ -26,6 +26,20 @@ EditSpec = Callable[[PodSpec], PodSpec]
 
 CONTAINER_LISTS = {"containers": "containers", "initContainers": "init_containers"}
 """The lists of containers of a pod spec: the field of the API, and the attribute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One or more changes that were found together, and the function that applies them to an input.
+
+    If it is unknown how to apply the changes, the function returns None. `fixed` means that the changes are not
+    possible on an existing pod. `patches` are the patches of a change that was found elsewhere.
+    """
+
+    told: tuple[SuggestedChange, ...]
+    apply: Callable[[Inventory], Inventory | None]
+    fixed: bool = False
+    patches: tuple[ObjectPatch, ...] = ()
 
 
 class OwnedPods:
@@ -68,6 +82,11 @@ class OwnedPods:
         """What neither the first of the pending pods nor its controller decides."""
         pods = [self.object] if isinstance(self.object, Pod) else [found(self.inventory, one) for one in self.waiting]
         return next((SetElsewhere(self._index, pod) for pod in pods if isinstance(pod, Pod)), None)
+
+    def changed(self, told: SuggestedChange, edit: EditSpec, *, fixed: bool = False) -> Iterator[Remedy]:
+        """Yield a change of the pod spec, if its location is known."""
+        if self.spec is not None:
+            yield Remedy((told,), self.editing(edit), fixed=fixed)
 
     @property
     def cron_job(self) -> str:
@@ -202,3 +221,15 @@ def _without_claims(spec: PodSpec, names: AbstractSet[str]) -> PodSpec:
         if names.isdisjoint((entry.resource_claim_name, entry.resource_claim_template_name))
     ]
     return structs.replace(spec, resource_claims=there)
+
+
+def departed(inventory: Inventory, pods: Collection[str]) -> Inventory:
+    """Return the input without these pods and without what they held.
+
+    Pods are given as NAMESPACE/NAME.
+    """
+    if not pods:
+        return inventory
+    from dra_plan.whatif.edits import depart  # most inputs have no such pods, and start-up time matters
+
+    return depart(inventory, [pod for pod in inventory.pods if pod.key in pods]).inventory

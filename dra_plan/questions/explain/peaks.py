@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dra_plan.api.core import Container, LimitRange, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.workloads import AnyWorkload, pod_template
-from dra_plan.documents.verdicts import DefaultedRequest
+from dra_plan.documents.verdict_parts import DefaultedRequest
 from dra_plan.scheduler.cluster.pod_requests import CPU, MEMORY, amount_text, amounts
 from dra_plan.scheduler.new_pods import pod_of
 

@@ -19,12 +19,8 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.verdicts import (
-    AloneVerdict,
-    BindingPod,
-    GangShortage,
-    OwnerVerdict,
-)
+from dra_plan.documents.verdict_parts import AloneVerdict, BindingPod, GangShortage
+from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.planner.certainty import OF_VOLUMES, Certainty
 from dra_plan.planner.claim_sets import ClaimSetPlan

@@ -19,10 +19,7 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.well_known import IMPLICIT_PREFIX
 from dra_plan.api.workloads import AnyWorkload, Workload, WorkloadCondition
 from dra_plan.claims.sets import ClaimSet, Owner, asked
-from dra_plan.documents.verdicts import (
-    ChangedReason,
-    LastMessage,
-)
+from dra_plan.documents.verdict_parts import ChangedReason, LastMessage
 from dra_plan.planner.certainty import may_lack
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.creation import not_created

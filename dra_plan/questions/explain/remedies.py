@@ -38,11 +38,12 @@ from dra_plan.planner.carried_out import carried_out
 from dra_plan.questions.explain.claim_changes import ClaimChanges, asking_less
 from dra_plan.questions.explain.editing import (
     OwnedPods,
+    Remedy,
     found,
     spec_of,
 )
 from dra_plan.questions.explain.leaving import is_of_leaving, without_leaving
-from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, Remedy, may_be_new
+from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, may_be_new
 from dra_plan.questions.explain.removals import is_of_pods, priority_of, removals
 from dra_plan.questions.explain.shared_claims import claim_per_pod, own_claim
 from dra_plan.questions.explain.spec_edits import of_spec

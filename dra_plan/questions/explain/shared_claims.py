@@ -29,10 +29,10 @@ from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.stories import SharedClaim
 from dra_plan.documents.suggestions import ClaimTemplated, ObjectPatch, PatchOperation
-from dra_plan.documents.verdicts import FullClaim, OwnerVerdict
+from dra_plan.documents.verdict_parts import FullClaim
+from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.suggest import patches
-from dra_plan.questions.explain.editing import OwnedPods, found, spec_of
-from dra_plan.questions.explain.obstacle_remedies import Remedy
+from dra_plan.questions.explain.editing import OwnedPods, Remedy, found, spec_of
 from dra_plan.questions.explain.spec_edits import plain
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.dra.binding import MOST_CONSUMERS

@@ -22,11 +22,8 @@ from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended, is_over, is_ready, is_waiting, wanted
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.verdicts import (
-    LastMessage,
-    OwnerVerdict,
-    Verdict,
-)
+from dra_plan.documents.verdict_parts import LastMessage, Verdict
+from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.driver_pods import unready_pod
 from dra_plan.planner.creation import NotCreated
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates

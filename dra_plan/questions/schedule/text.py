@@ -17,7 +17,7 @@ from dra_plan.documents.scheduling import (
     SettledCluster,
     TracedAttempt,
 )
-from dra_plan.documents.verdicts import PodOutcome
+from dra_plan.documents.verdict_parts import PodOutcome
 from dra_plan.questions.schedule.document import ScheduleDocument, devices_by_pod
 from dra_plan.questions.schedule.reasons import MISSING_TEMPLATE, aside, attempt_lines, of_rivals
 from dra_plan.text import formats, refusals
