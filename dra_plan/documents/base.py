@@ -267,6 +267,15 @@ class RequestName(DocumentPart, frozen=True, kw_only=True):
     request: str
 
 
+class ServedResource(DocumentPart, frozen=True, kw_only=True):
+    """An extended resource of a pod that devices serve, for which the scheduler makes a request of its own."""
+
+    resource: Text
+    amount: Amount
+    containers: Annotated[list[str], Meta(description="The containers that request it.", min_length=1)]
+    class_: Annotated[Text, Meta(description="The device class that serves it.")]
+
+
 class PoolName(DocumentPart, frozen=True, kw_only=True):
     """The driver and the name of a pool."""
 

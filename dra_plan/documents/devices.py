@@ -133,7 +133,7 @@ def claim_holder(claim: ResourceClaim, leaving: Container[tuple[str, str]] = ())
 
     `leaving` contains the namespaces and names of the pods that are being deleted.
     """
-    users = claim.status.reserved_for if claim.status is not None else []
+    users = claim.reserved_for
     pods = [user.name for user in users if user.resource == "pods"]
     namespace = claim.metadata.namespace
     ends = [name for name in pods if (namespace, name) in leaving]

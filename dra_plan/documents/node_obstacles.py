@@ -83,6 +83,33 @@ class RequirementOrigin(DocumentPart, frozen=True, kw_only=True):
     controller: Annotated[str, Meta(description="The pod's controller, as KIND NAME.")] = ""
 
 
+class PodSource(DocumentPart, frozen=True, kw_only=True):
+    """A pod that has no node, or a workload without a pod on a node, whose labels a pod affinity term selects."""
+
+    kind: str
+    namespace: str
+    name: str
+    state: Annotated[
+        str,
+        one_of("NoReplicas", "Suspended", "Pending", "NoPods"),
+        Meta(
+            description="NoReplicas: the workload wants no pods. Suspended: it creates none until it is resumed. "
+            "Pending: the pod, or the workload's pods, have no node. NoPods: it has none for another reason."
+        ),
+    ]
+    pod: Annotated[str, Meta(description="Pending: one of the workload's pods, as NAMESPACE/NAME.")] = ""
+    pods: Annotated[Amount, Meta(description="Pending: the number of these pods.")] = 0
+
+
+class CountedPods(DocumentPart, frozen=True, kw_only=True):
+    """The pods of one workload among those that a topology spread constraint counts in a domain."""
+
+    kind: Annotated[str, Meta(description="The kind of the workload; Pod for a pod without a controller.")]
+    name: str
+    pods: Amount
+    own: Annotated[bool, Meta(description="True for the workload of the rejected pod, which may have 0 there.")] = False
+
+
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     """The object or condition because of which nodes reject the pod. The kind determines which fields are set."""
 
@@ -159,6 +186,16 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     pods: Annotated[
         Amount, Meta(description="The number of pods in the domain that the topology spread constraint counts.")
     ] = 0
+    counted: Annotated[
+        list[CountedPods],
+        Meta(
+            description="Whose pods these are, if other workloads have any; the largest numbers first. `pods` may "
+            "contain more."
+        ),
+    ] = []
+    excludes_itself: Annotated[
+        bool, Meta(description="True if the selector of a topology spread constraint does not select the pod itself.")
+    ] = False
     least: Annotated[Amount, Meta(description="The number of counted pods in the domain with the fewest.")] = 0
     emptiest: Annotated[
         str,
@@ -177,6 +214,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = 0
+    useless: Annotated[
+        list[str],
+        Meta(
+            description="If no node in that domain can ever run the pod: what these nodes lack, as names of resources "
+            "and labels, or `devices`."
+        ),
+    ] = []
     max_skew: Amount = 0
     domains: Annotated[Amount, Meta(description="The number of domains, if it is less than minDomains.")] = 0
     min_domains: Annotated[Amount, Meta(description="The value of minDomains, if there are fewer domains.")] = 0
@@ -186,6 +230,12 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
             description="The label selector of the affinity term or topology spread constraint, in the format of `-l`."
         ),
     ] = ""
+    absent: Annotated[
+        bool, Meta(description="True if no pod that the affinity term selects is on any node. `near` may be its label.")
+    ] = False
+    sources: Annotated[
+        list[PodSource], Meta(description="If `absent`: who has such pods without a node, or would create them.")
+    ] = []
     elsewhere: Annotated[list[str], Meta(description="Other namespaces with pods that the selector matches.")] = []
     finished: Annotated[
         list[str],
@@ -324,6 +374,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         if self.kind == "Affinity":
             return self.term in ("anti-affinity", "existing")
         return self.kind in ("Resource", "Port", "VolumeLimit") and not self.never
+
+    @property
+    def is_lasting(self) -> bool:
+        """True if the node would have this obstacle without other pods and as long as it has its labels."""
+        if self.kind == "Label":
+            return not self.is_of_other_node
+        return self.kind in ("Resource", "Devices") and self.never
 
     @property
     def is_of_other_node(self) -> bool:

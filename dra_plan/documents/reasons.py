@@ -20,6 +20,7 @@ from dra_plan.documents.base import (
     Position,
     RequestName,
     SchedulerText,
+    ServedResource,
     Text,
     one_of,
 )
@@ -108,7 +109,16 @@ class AttemptFault(DocumentPart, frozen=True, kw_only=True):
 # -- what can't be met together ------------------------------------------------------------------------------------
 
 
-class BlockingRequest(RequestName, frozen=True, kw_only=True, tag_field="kind", tag="request"):
+class CompetingRequest(RequestName, frozen=True, kw_only=True):
+    """A request that competes with others of the pod."""
+
+    serves: Annotated[
+        ServedResource | None,
+        Meta(description="What the request is for, if the scheduler made it for an extended resource."),
+    ] = None
+
+
+class BlockingRequest(CompetingRequest, frozen=True, kw_only=True, tag_field="kind", tag="request"):
     """A request in a blocking set.
 
     If it has no alternatives, it lists the devices that pass every check when nothing is allocated.
@@ -159,7 +169,7 @@ class BlockingClaim(DocumentPart, frozen=True, kw_only=True, tag_field="kind", t
 BlockingElement = BlockingRequest | BlockingConstraint | BlockingCounter | BlockingClaim
 
 
-class NeededAmount(RequestName, frozen=True, kw_only=True):
+class NeededAmount(CompetingRequest, frozen=True, kw_only=True):
     """The smallest amount of a shared resource that is enough for a request."""
 
     need: str

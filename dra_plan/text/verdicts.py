@@ -27,7 +27,7 @@ from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.headlines import admission, headline, none_of, with_gates, without_gates
 from dra_plan.text.naming import object_name
-from dra_plan.text.node_obstacles import label_conflict, upgrades
+from dra_plan.text.node_obstacles import label_conflict, sources, upgrades
 from dra_plan.text.refusing_nodes import (
     MOST_SHARES,
     in_vain,
@@ -79,6 +79,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
     yield from (f"  {words.absent(one)}" for one in of.absent)
+    yield from indented(sources(of.told_nodes))
     yield from indented(upgrades(of.told_nodes))
     yield from indented(map(_shared, of.shared_claims))
     yield from indented(map(_left_over, of.left_over))

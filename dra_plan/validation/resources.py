@@ -205,7 +205,7 @@ def _together(spec: PodSpec, name: str) -> Quantity | None:
         if asked is None:
             continue
         beside = asked if running is None else running + asked
-        if container.restart_policy == "Always":
+        if container.is_sidecar:
             running = beside
         most = beside if most is None else max(most, beside)
     for container in spec.containers:

@@ -13,8 +13,16 @@ from msgspec import structs
 from dra_plan.api.core import Container, Namespace, Pod, PodSpec
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.well_known import ADMIN_ACCESS
-from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
+from dra_plan.api.well_known import ADMIN_ACCESS, TEMPLATE_HASH
+from dra_plan.api.workloads import (
+    AnyWorkload,
+    CronJob,
+    CustomWorkload,
+    Job,
+    ReplicationController,
+    Workload,
+    pod_template,
+)
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
@@ -87,6 +95,22 @@ class OwnedPods:
         """Yield a change of the pod spec, if its location is known."""
         if self.spec is not None:
             yield Remedy((told,), self.editing(edit), fixed=fixed)
+
+    @property
+    def own_labels(self) -> dict[str, str]:
+        """The labels by which the workload of the pods selects them; empty if it does not do so by labels alone.
+
+        A ReplicaSet selects by the hash of its template as well, unlike its Deployment.
+        """
+        owner = self.object
+        workload = self._index.top_of(owner) if isinstance(owner, Pod) else owner
+        if isinstance(workload, ReplicationController):
+            return dict(workload.spec.selector)
+        if not isinstance(workload, Workload) or workload.spec.selector is None:
+            return {}
+        labels = workload.spec.selector.match_labels or {}
+        is_plain = not workload.spec.selector.match_expressions
+        return {key: value for key, value in labels.items() if key != TEMPLATE_HASH} if is_plain else {}
 
     @property
     def cron_job(self) -> str:

@@ -137,7 +137,7 @@ def _freed_claims(index: Index, pods: Sequence[Pod]) -> dict[PodKey, tuple[Resou
     found: dict[PodKey, dict[str, ResourceClaim]] = {key: {} for key in keys}
     for claim in allocated:
         namespace = claim.metadata.namespace
-        reserved = claim.status.reserved_for if claim.status is not None else []
+        reserved = claim.reserved_for
         users = {(namespace, user.name) if user.resource == "pods" else None for user in reserved}
         if users <= keys:
             for user in users:

@@ -47,6 +47,7 @@ from dra_plan.questions.explain.reasons import (
     RunQuestion,
     VerdictRun,
 )
+from dra_plan.questions.explain.selected_pods import SelectedPods
 from dra_plan.questions.explain.set_elsewhere import SetElsewhere
 from dra_plan.questions.explain.shared_claims import full_claims
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
@@ -287,6 +288,7 @@ class PendingPods:
             self._leaving_pods,
             self._nodes,
             SetElsewhere(self._index, record.pod),
+            SelectedPods(self._index, record.pod, run),
             volume_claims,
         )
         return structs.replace(
