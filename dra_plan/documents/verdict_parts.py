@@ -1,4 +1,4 @@
-"""What is known about a pod besides its nodes: other pods, its claims, the cluster's last message."""
+"""What a verdict says about a pod apart from its nodes: other pods, its claims, and the cluster's last message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result for a pod, workload or claim, and the reasons: parts of `Explanation`."""
+"""The result for a pod, workload or claim, and the reasons, as parts of an `Explanation`."""
 
 from __future__ import annotations
 
