@@ -382,7 +382,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def lacking(self) -> set[str]:
-        """The resources that none of the nodes has, according to their reasons."""
+        """The resources that none of the rejecting nodes has, as the reasons for the rejections show."""
         groups = [] if self.of_all_nodes else self.told_nodes
         none = [{one.resource for one in group.about if one.kind == "Resource" and one.room == "0"} for group in groups]
         return set.intersection(*none) if none else set()

@@ -16,10 +16,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     ordered: bool = True
     """Pools are searched by driver and name, and their slices by object name. If False, upstream's order is random."""
     sorted: bool = True
-    """Pools are simulated by driver and name even if upstream's order is random.
-
-    If False, they keep the input order.
-    """
+    """The simulation searches pools by driver and name. If False, it keeps the input order if upstream's is random."""
     bound_slices_last: bool = False
     """Slices with devices that have binding conditions are searched last."""
     bound_pools_last: bool = True

@@ -270,7 +270,7 @@ def pod_name(pod: Pod) -> ObjectName:
 # These pods have to leave, and are known only because claims are reserved for them.
 
 MOST_NAMED = 3
-"""The maximum number of pods that the warning names."""
+"""The maximum number of pods that a warning about missing pods names."""
 
 
 def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notice:
