@@ -14,6 +14,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from msgspec.structs import replace
 
 from dra_plan.api.core import Container, ContainerStatus, ContainerTerminated, Pod, PodSpec, Toleration
+from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.well_known import TEMPLATE_HASH
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
@@ -34,6 +35,14 @@ def ended(pod: Pod) -> bool:
 def is_waiting(pod: Pod) -> bool:
     """Return whether the pod still needs a node from the scheduler."""
     return not (pod.spec.node_name or pod.metadata.deletion_timestamp or ended(pod))
+
+
+def is_new(inventory: Inventory, pod: Pod) -> bool:
+    """Return whether the pod is not yet in a cluster, or was evicted and has not yet been created again."""
+    if pod.spec.node_name:
+        return False
+    key = (pod.metadata.namespace, pod.metadata.name)
+    return key in inventory.returning or not (pod.metadata.is_stored or pod.status.phase)
 
 
 def counts_for(pod: Pod, kind: str) -> bool:

@@ -9,8 +9,9 @@ creates for them is charged only for the rest.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 from dra_plan.api.core import (
@@ -26,7 +27,7 @@ from dra_plan.api.quantity import canonical_text, make, parse
 from dra_plan.api.resource import DeviceClass, DeviceRequest, ResourceClaim
 from dra_plan.api.storage import PersistentVolumeClaim
 from dra_plan.api.well_known import COUNTED_OBJECTS, IMPLICIT_PREFIX
-from dra_plan.claims.owners import ended
+from dra_plan.claims.owners import ended, is_new
 from dra_plan.claims.pod_claims import special_claim_owner
 from dra_plan.documents.refusals import OverQuota
 from dra_plan.manifests import kinds
@@ -34,8 +35,8 @@ from dra_plan.near import nearest
 from dra_plan.scheduler.cluster.pod_requests import exact_limits, exact_requests, is_extended
 
 from . import limits
+from .over_quota import DEVICES, first_pods
 
-DEVICES = ".deviceclass.resource.k8s.io/devices"
 DEVICES_OF_ALL = 32
 """The number of devices charged for a request for all devices, which is the maximum that a request may get."""
 _CLAIM_COUNT = "count/resourceclaims.resource.k8s.io"
@@ -51,16 +52,6 @@ Charges = Mapping[str, int]
 """Amounts in billionths, by resource name."""
 
 
-def in_words(amounts: Sequence[OverQuota], namespace: str) -> str:
-    """Return a clause such as `quota ml/gpus allows 28 h100 devices, 28 are used and 1 more is requested`."""
-    limits = []
-    for one in amounts:
-        what = f"{one.resource.removesuffix(DEVICES)} devices" if one.resource.endswith(DEVICES) else one.resource
-        are, is_ = ("is" if amount == "1" else "are" for amount in (one.used, one.requested))
-        limits.append(f"{one.hard} {what}, {one.used} {are} used and {one.requested} more {is_} requested")
-    return f"quota {namespace}/{amounts[0].quota} allows {'; '.join(limits)}"
-
-
 class Quotas:
     """The quotas and limits of all namespaces, and their usage."""
 
@@ -68,12 +59,19 @@ class Quotas:
         self._quotas: dict[str, list[ResourceQuota]] = {}
         self._limits: dict[str, list[LimitRange]] = {}
         self._hard: dict[str, Mapping[str, int]] = {}
-        """The limits of each quota, in billionths."""
+        """Each quota's limits, in billionths."""
+        self._given = inventory
         self.exceeded: dict[str, list[OverQuota]] = {}
         """The exceeded amounts, by rejection message."""
         self.renew(inventory)
         self._classes: Callable[[], Iterable[DeviceClass]] = lambda: inventory.classes
         self._objects: Callable[[str], Iterable[object]] = lambda _namespace: ()
+
+    @cached_property
+    def _there(self) -> Set[tuple[str, str]]:
+        """The pods and claims that exist before anything is created, by kind and key."""
+        pods = (pod for pod in self._given.pods if not is_new(self._given, pod))
+        return {*(("Pod", pod.key) for pod in pods), *(("ResourceClaim", claim.key) for claim in self._given.claims)}
 
     def renew(self, inventory: Inventory) -> None:
         """Replace the quotas and limits with those of the inventory."""
@@ -167,18 +165,30 @@ class Quotas:
             return ",".join(f"{key}={_text(amounts[key], quota.spec.hard[key])}" for key in over)
 
         said = f"exceeded quota: {name}, requested: {listed(charged)}, used: {listed(used)}, limited: {listed(hard)}"
-        like = quota.spec.hard
-        self.exceeded[said] = [
-            OverQuota(
-                quota=name,
-                resource=key,
-                requested=_text(charged[key], like[key]),
-                used=_text(used[key], like[key]),
-                hard=_text(hard[key], like[key]),
-            )
-            for key in over
-        ]
+        if said not in self.exceeded:
+            self.exceeded[said] = [self._amounts(quota, key, charged[key], used[key]) for key in over]
         return said
+
+    def _amounts(self, quota: ResourceQuota, resource: str, requested: int, used: int) -> OverQuota:
+        """Return the amounts of a resource that the quota has too little of, and the new pods that use some of it."""
+        like = quota.spec.hard[resource]
+        objects = [one for one in self._objects(quota.metadata.namespace) if in_scope(quota, one)]
+        charged = [(one, amount) for one in objects if (amount := self.charges(one).get(resource, 0))]
+        now = min(used, sum(amount for one, amount in charged if not self._is_made(one)))
+        return OverQuota(
+            quota=quota.metadata.name,
+            resource=resource,
+            requested=_text(requested, like),
+            used=_text(used, like),
+            used_now=_text(now, like),
+            later=_text(used - now, like),
+            first=first_pods((one for one, _ in charged if self._is_made(one)), objects),
+            hard=str(like),
+        )
+
+    def _is_made(self, obj: object) -> bool:
+        """Return whether the object is a pod or claim that did not exist before."""
+        return isinstance(obj, Pod | ResourceClaim) and (obj.kind, obj.key) not in self._there
 
     def overdrawn(self, quota: ResourceQuota) -> list[tuple[str, str, str]]:
         """Return the resources whose usage exceeds the quota, each with the used and the allowed amount.

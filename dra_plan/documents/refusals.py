@@ -40,13 +40,24 @@ class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
     ]
 
 
+class FirstPods(DocumentPart, frozen=True, kw_only=True):
+    """New pods in the namespace of a quota that are created first and use some of it."""
+
+    kind: Annotated[str, Meta(description="The kind of their workload, or Pod for a single pod.")]
+    name: Text
+    pods: From1
+
+
 class OverQuota(DocumentPart, frozen=True, kw_only=True):
     """A quota that makes the API server reject the pod or one of its claims."""
 
     quota: Text
     resource: Text
     requested: str
-    used: str
+    used: Annotated[str, Meta(description="What is used when the object is rejected.")]
+    used_now: Annotated[str, Meta(description="The part of `used` that belongs to objects that exist now.")]
+    later: Annotated[str, Meta(description="The part of `used` that belongs to pods that are created first.")]
+    first: list[FirstPods]
     hard: str
 
 

@@ -22,7 +22,7 @@ from dra_plan.documents.base import (
 )
 from dra_plan.documents.node_obstacles import RefusingNodes
 from dra_plan.documents.reasons import LeadingReason
-from dra_plan.documents.stories import AbsentName, NodeStory
+from dra_plan.documents.stories import AbsentName, MostLeft, NodeStory
 from dra_plan.documents.verdict_parts import OtherPod, PodOutcome
 
 PodGroupOutcome = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty"]
@@ -68,6 +68,9 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
     ] = {}
     undecided_nodes: UndecidedNodes = []
     attempts: Annotated[int, Meta(ge=1)] = 0
+    workload: Annotated[
+        ObjectName | None, Meta(description="For a pod that does not exist yet: the workload that creates it.")
+    ] = None
     node_allocatable: Annotated[
         list[NodeAllocatableResourceClaimStatus],
         Meta(
@@ -252,6 +255,10 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = []
+    most_left: Annotated[
+        MostLeft | None,
+        Meta(description="A request that no node can meet, whatever else rejects the pods, and the closest node."),
+    ] = None
 
 
 class ContestedPods(DocumentPart, frozen=True, kw_only=True):

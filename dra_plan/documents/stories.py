@@ -51,6 +51,17 @@ class RequestDevices(RequestName, frozen=True, kw_only=True):
     left: Amount
 
 
+class MostLeft(RequestName, frozen=True, kw_only=True):
+    """A request that no node can meet, and the node that comes closest."""
+
+    class_: str
+    need: Amount
+    left: Annotated[Amount, Meta(description="The number of devices that are left for the request on `node`.")]
+    devices: Annotated[Amount, Meta(description="The number of devices on `node`.")]
+    node: Text
+    nodes: Annotated[Amount, Meta(description="The number of all nodes whose devices were checked.")]
+
+
 class PassedAlternative(RequestDevices, frozen=True, kw_only=True):
     """An alternative that was not chosen, checked as if nothing were allocated."""
 

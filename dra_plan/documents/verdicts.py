@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.documents.refusals import RefusalFinding
+from dra_plan.documents.refusals import OverQuota, RefusalFinding
 
 from .base import (
     Amount,
@@ -175,7 +175,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = ""
-    over: Annotated[list[str], Meta(description="The resources that exceed a quota.")] = []
+    over: Annotated[list[OverQuota], Meta(description="The resources that exceed a quota.")] = []
     defaulted: Annotated[
         list[DefaultedRequest],
         Meta(description="The default requests that a LimitRange adds for the resources in `over`."),

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from dra_plan.allocator import Outcome
+from dra_plan.controllers.over_quota import in_words
 from dra_plan.documents.base import listing
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.devices import ClaimHolder
@@ -234,7 +235,9 @@ def _queue_lines(of: OwnerVerdict) -> Iterator[str]:
 
 
 def _forbidden(of: OwnerVerdict) -> Lines:
-    """Yield the API server's message about pods that it does not create and that have no names yet."""
+    """Yield who uses the quota, and the API server's message about pods that it does not create."""
+    if of.over:
+        yield f"{words.capital(in_words(of.over, of.namespace))}."
     yield of.message
     for each in of.defaulted:
         yield (
@@ -242,7 +245,7 @@ def _forbidden(of: OwnerVerdict) -> Lines:
             f"LimitRange {each.limit_range} sets {each.amount}."
         )
     if of.over:
-        is_amount = any("." in name or name in ("cpu", "memory") for name in of.over)
+        is_amount = any("." in each.resource or each.resource in ("cpu", "memory") for each in of.over)
         yield f"{'Request less, raise' if is_amount else 'Raise'} the quota, or delete objects that it counts."
 
 

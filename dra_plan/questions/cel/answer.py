@@ -1,4 +1,4 @@
-"""`cel`: the properties of an expression (type, estimated cost, reads), and its results on the devices of an input."""
+"""`cel`: an expression's type, estimated cost and reads, and its results on the devices in the input."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class DeviceAsked(NamedTuple):
-    """A device on which the expression is evaluated, and its node. The node is "" if the device names none."""
+    """A device on which the expression is evaluated, and its node, or "" if the device names no node."""
 
     name: DeviceName
     whole: PoolDevice
@@ -39,7 +39,7 @@ class DeviceAsked(NamedTuple):
 
     @property
     def device(self) -> Device:
-        """The device as its slice publishes it."""
+        """The device as published in its slice."""
         return self.whole.device
 
 
@@ -88,12 +88,12 @@ def report_selector(
     kubernetes_version: str | None = None,
     feature_gates: Mapping[str, bool] | None = None,
 ) -> SelectorReport:
-    """Return the properties of an expression and its results on each device.
+    """Return the type, cost and reads of an expression, and its result on each device.
 
-    If `device` is given, only this device is evaluated, and the result includes the value of every sub-expression. The
-    expression is compiled as in the scheduler. If the API server would reject the expression on create, there is a
-    warning. Raises CelCompileError for an expression that the scheduler rejects, and UsageError for a device that is
-    not in the input.
+    If `device` is given, the expression is evaluated only on this device, and the result includes the value of every
+    sub-expression. The expression is compiled as the scheduler compiles it. If the API server would reject a new object
+    with this expression, the report says so. Raises CelCompileError if the scheduler rejects the expression, and
+    UsageError if the device is not in the input.
     """
     from dra_plan.cel import compile_selector
     from dra_plan.cel.environment import environment
@@ -142,7 +142,7 @@ def _with_hint(error: CelCompileError, expression: str, published: Publications,
 
 
 MOST_HINTED = 20_000
-"""The maximum number of devices that are examined to find a hint."""
+"""The maximum number of devices that are examined for a hint."""
 
 
 def _hint(
@@ -165,7 +165,10 @@ def _fails_on(selector: Selector, devices: Sequence[DeviceAsked]) -> PoolDevice 
 
 
 def parse_device(text: str) -> DeviceName:
-    """Parse DRIVER/POOL/DEVICE. The pool's name may contain slashes. Raises UsageError for any other form."""
+    """Parse a device name of the form DRIVER/POOL/DEVICE. The pool may contain slashes.
+
+    Raises UsageError for any other form.
+    """
     return DeviceName(**named_device(text)._asdict())
 
 
