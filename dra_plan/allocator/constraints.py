@@ -93,7 +93,7 @@ class MatchAttribute(Constraint):
         """Return why the device does not agree with the devices taken so far, or None if it agrees.
 
         The device must have the attribute, and the same value as the first device. A value of an unknown type is
-        accepted for the first device only and, if lists are supported, not at all.
+        accepted only for the first device, and only if lists are not supported.
         """
         offered = self.value(device)
         if offered is None:
@@ -139,7 +139,7 @@ class DistinctAttribute(Constraint):
         """Return why the device does not agree with the devices taken so far, or None if it agrees.
 
         The device must have the attribute, and a value that no earlier device has. A value of an unknown type is
-        accepted for the first device only and, if lists are supported, not at all.
+        accepted only for the first device, and only if lists are not supported.
         """
         offered = self.value(device)
         if offered is None:

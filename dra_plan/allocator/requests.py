@@ -93,8 +93,8 @@ class SelectorCondition:
 class Want:
     """A request of a claim, or one alternative of a firstAvailable request.
 
-    `count` is the number of devices needed, unless `takes_all` is true. `problem` is the error that ends the search
-    when it reaches the request, if any.
+    `count` is the number of devices needed; if `takes_all` is true, the number depends on the node. `problem` is the
+    error that ends the search when it reaches the request, if any.
     """
 
     claim_index: int
@@ -276,7 +276,7 @@ class RequestReader:
 
 
 def class_conditions(device_class: DeviceClass, compile_: Compile, rules: Rules) -> tuple[SelectorCondition, ...]:
-    """Return the selectors of a class. A selector without CEL is skipped here, but is an error in a request."""
+    """Return the selectors of a class. A selector without CEL is skipped in a class, but is an error in a request."""
     return _conditions("", device_class.metadata.name, device_class.spec.selectors, compile_, rules)
 
 

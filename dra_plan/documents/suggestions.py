@@ -289,6 +289,16 @@ class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
     port: Amount = 0
 
 
+class HostPortChanged(DocumentPart, frozen=True, kw_only=True):
+    """Containers use another port of the node. In the host's network, it is the port on which the process listens."""
+
+    code: Annotated[str, one_of("change-host-port")]
+    protocol: str
+    from_: Amount
+    to: Amount
+    listens: Annotated[bool, Meta(description="True in the host's network: containerPort is changed as well.")] = False
+
+
 class ResourceLowered(DocumentPart, frozen=True, kw_only=True):
     """A container, or the pod as a whole, requests less of a resource."""
 
@@ -449,6 +459,19 @@ class VolumeFreed(DocumentPart, frozen=True, kw_only=True):
     for_: Annotated[Text, Meta(description="The name of the PersistentVolumeClaim.")]
 
 
+class VolumeClaimShrunk(DocumentPart, frozen=True, kw_only=True):
+    """A PersistentVolumeClaim without a volume is created again with the size of a free volume that is too small."""
+
+    code: Annotated[str, one_of("lower-claim-size")]
+    namespace: str
+    volume_claim: Annotated[Text, Meta(description="The name of the PersistentVolumeClaim.")]
+    from_: str
+    to: str
+    stateful_set: Annotated[
+        str, Meta(description="The StatefulSet whose template for the claim is changed too, by creating it again.")
+    ] = ""
+
+
 class GateEnabled(DocumentPart, frozen=True, kw_only=True):
     """A feature gate is enabled."""
 
@@ -478,6 +501,7 @@ SuggestedChange = (
     | NodeRequirementDropped
     | AffinityNamespacesAdded
     | PodRuleRelaxed
+    | HostPortChanged
     | ResourceLowered
     | ResourceDropped
     | ClaimDropped
@@ -492,6 +516,7 @@ SuggestedChange = (
     | ClaimReleased
     | PodsGone
     | VolumeFreed
+    | VolumeClaimShrunk
     | GateEnabled
 )
 
@@ -530,6 +555,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "lower-capacity": CapacityChanged,
     "request-capacity": CapacityChanged,
     "lower-request": ResourceLowered,
+    "lower-claim-size": VolumeClaimShrunk,
     "use-other-nodes": NodeSelectorChanged,
     "raise-quota": QuotaRaised,
     "change-value": SelectorChanged,
@@ -540,6 +566,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "relax-spread": PodRuleRelaxed,
     "relax-affinity": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
+    "change-host-port": HostPortChanged,
     "drop-host-port": PodRuleRelaxed,
     "drop-node-requirement": NodeRequirementDropped,
     "loosen-selector": SelectorChanged,

@@ -1,7 +1,7 @@
-"""All reasons that exclude a pod from each node during a failed attempt.
+"""All reasons that exclude a pod from each node in a failed attempt.
 
-A cycle stops at the first plugin that rejects a node, and the message counts only that plugin's reasons. To explain the
-attempt, the other plugins' reasons in the same cycle are also needed; this module finds them, as values.
+A cycle stops at the first plugin that rejects a node, and the scheduler's message counts only that plugin's reasons.
+This module also finds the reasons of the other plugins, as values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dra_plan.scheduler.framework.status import CycleState, Obstacle, Reason, St
 
 
 class NodeRefusal(NamedTuple):
-    """The rejection of a node by a plugin, with the reasons and the obstacles that they describe."""
+    """The rejection of a node by a plugin, with its reasons and the obstacles that they describe."""
 
     plugin: str
     reasons: tuple[Reason, ...]
@@ -33,8 +33,8 @@ class NodeRefusals:
     """The reasons why a pod is rejected on each node, by node name.
 
     The scheduler's message counts only the first rejection of each node. If `of_all` is set, the pod was rejected
-    before any node was examined, and this rejection is the only one for each node. `besides` then contains the other
-    plugins that were called and that would also reject each node.
+    before any node was examined, and each node has only that rejection. `besides` then has the other plugins that would
+    also reject each node, as far as they were called.
     """
 
     of_nodes: Mapping[str, tuple[NodeRefusal, ...]]
@@ -47,16 +47,16 @@ class NodeRefusals:
 
 
 Explain = Callable[[Framework, CycleState, Pod, Diagnosis], NodeRefusals | None]
-"""A function called after an attempt that found no node; it returns None for pods that need no explanation."""
+"""A function that is called after an attempt that found no node. It returns None if no explanation is needed."""
 
 
 def refusals_of(
     framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis, *, besides: bool = False
 ) -> NodeRefusals:
-    """Return the reasons why the pod was rejected on each node. Call this function right after the failed cycle.
+    """Return why the pod was rejected on each node. Call this right after the failed cycle.
 
-    The cluster must not have changed after the cycle. If `besides` is set, the other plugins are called even if one
-    plugin rejected all nodes.
+    The cluster must not have changed since then. If `besides` is set, the other plugins are called even if one plugin
+    rejected all nodes.
     """
     plugins = framework.filters(state)
     if diagnosis.pre_filter:

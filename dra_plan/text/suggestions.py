@@ -19,6 +19,7 @@ from dra_plan.documents.suggestions import (
     CountLowered,
     DevicesRepaired,
     GateEnabled,
+    HostPortChanged,
     NodeAdded,
     NodeAwaited,
     NodeLabelled,
@@ -44,6 +45,7 @@ from dra_plan.documents.suggestions import (
     TaintRuleDeleted,
     TaintTolerated,
     TriedChanges,
+    VolumeClaimShrunk,
     VolumeFreed,
     WorkloadStarted,
 )
@@ -261,6 +263,11 @@ def change(of: SuggestedChange) -> str:
         case VolumeFreed():
             claim = f"{of.namespace}/{of.for_}"
             return f"remove spec.claimRef from PersistentVolume {of.volume}, if claim {claim} may use its data"
+        case VolumeClaimShrunk():
+            also = (
+                f", and StatefulSet {of.stateful_set} with volumeClaimTemplates of this size" if of.stateful_set else ""
+            )
+            return f"create claim {of.volume_claim} again with {of.to} instead of {of.from_}{also}"
         case PoolAwaited():
             return _pool_awaited(of)
         case CountLowered(code="count-instead-of-all"):
@@ -333,6 +340,9 @@ def change(of: SuggestedChange) -> str:
             return f"prefer the pod anti-affinity in {of.topology_key} instead of requiring it"
         case PodRuleRelaxed():
             return f"do without host port {of.port}"
+        case HostPortChanged():
+            listens = ", if the program can listen on it" if of.listens else ""
+            return f"use host port {of.to} instead of {of.from_}{listens}"
         case ResourceLowered():
             where = f"container {of.container}" if of.container else "spec.resources of the pod"
             return f"ask for {of.to} instead of {of.from_} {of.resource} in {where}"

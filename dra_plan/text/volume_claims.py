@@ -165,6 +165,7 @@ def _unbound(claim: str, of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
     if matching and of.waits:
         where = f" on nodes with {words.listed(matching[0].labels)}" if matching[0].labels else ""
         yield f"{claim}: StorageClass {of.storage_class} creates no volumes; volume {matching[0].name} matches{where}."
+        yield from _free(of)
         return
     if matching:
         yield f"{claim} has no volume yet, but volume {matching[0].name} matches: the volume controller binds it."
@@ -191,6 +192,18 @@ def _unbound(claim: str, of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
             yield _freed(one)
     if of.provisioner:
         yield from _provisioner(of, namespace)
+
+
+def _free(of: VolumeClaimNeeds) -> Iterator[str]:
+    """Yield why free volumes beside the matching one do not match, those that are only too small together."""
+    small = [one for one in of.volumes if one.faults == ["small"]]
+    if small:
+        names = [f"{one.name} ({', '.join([one.size or 'no capacity', *one.labels])})" for one in small]
+        which = f"Volumes {words.listed(names)} are free, but" if len(small) > 1 else f"Volume {names[0]} is free, but"
+        yield f"{which} too small: the claim requests {of.size}."
+    for one in of.volumes:
+        if one.faults and one not in small:
+            yield f"Volume {one.name} is free, but does not match: {'; '.join(_faults(one, of))}."
 
 
 def _whom(of: VolumeClaimNeeds) -> str:

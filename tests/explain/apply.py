@@ -323,6 +323,15 @@ def drop_host_port(objects: Objects, change: dict[str, Any]) -> None:
                 del each["hostPort"]
 
 
+def change_host_port(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for each in (port for container in spec["containers"] for port in container.get("ports", ())):
+            if each.get("hostPort") == change["from"]:
+                each["hostPort"] = change["to"]
+                if change.get("listens"):
+                    each["containerPort"] = change["to"]
+
+
 def lower_replicas(objects: Objects, change: dict[str, Any]) -> None:
     for item in objects:
         for field in ("replicas", "parallelism"):
@@ -396,6 +405,15 @@ def free_volume(objects: Objects, change: dict[str, Any]) -> None:
     claim["spec"]["volumeName"] = change["volume"]
 
 
+def lower_claim_size(objects: Objects, change: dict[str, Any]) -> None:
+    claims = [find(objects, "PersistentVolumeClaim", change["volumeClaim"])]
+    if change.get("statefulSet"):
+        claims += find(objects, "StatefulSet", change["statefulSet"])["spec"]["volumeClaimTemplates"]
+    for one in claims:
+        assert one["spec"]["resources"]["requests"]["storage"] == change["from"]
+        one["spec"]["resources"]["requests"]["storage"] = change["to"]
+
+
 _APPLY = {
     "guard-selector": selector,
     "fix-spelling": selector,
@@ -424,6 +442,7 @@ _APPLY = {
     "drop-node-requirement": drop_node_requirement,
     "add-affinity-namespaces": add_affinity_namespaces,
     "lower-request": lower_request,
+    "lower-claim-size": lower_claim_size,
     "rename-resource": rename_resource,
     "drop-resource": drop_resource,
     "drop-claim": drop_claim,
@@ -439,6 +458,7 @@ _APPLY = {
     "raise-max-skew": raise_max_skew,
     "raise-replicas": start,
     "resume-job": start,
+    "change-host-port": change_host_port,
     "drop-host-port": drop_host_port,
     "loosen-rollout": loosen_rollout,
     "use-claim-template": use_claim_template,

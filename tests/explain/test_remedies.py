@@ -49,6 +49,11 @@ def terms(*alternatives: list[list[str]]) -> Object:
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
 
 
+def listening(port: int) -> list[Object]:
+    """A container whose process listens on a port of the node."""
+    return [{"name": "c", "image": "x", "ports": [{"containerPort": port, "hostPort": port}]}]
+
+
 FORMER_ZONE, OS = "failure-domain.beta.kubernetes.io/zone", "kubernetes.io/os"
 
 
@@ -208,6 +213,15 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     "host port": (
         [node("a"), running("old", "a", containers=[PORT]), pod("p", containers=[PORT])],
         [["drop-host-port"], ["add-node"], ["remove-pods"]],
+    ),
+    "host port of a program": (
+        [
+            *(node(name) for name in "ab"),
+            *(running(f"old-{name}", name, containers=listening(9901)) for name in "ab"),
+            running("next", "b", containers=listening(9902)),
+            pod("p", containers=listening(9901), hostNetwork=True),
+        ],
+        [["change-host-port"], ["add-node"], ["remove-pods"]],
     ),
     "anti-affinity": (
         [node("a"), running("w", "a", labels={"app": "w"}), pod("p", labels={"app": "w"}, affinity=APART)],

@@ -1,4 +1,4 @@
-"""`cel`: the properties of an expression (type, estimated cost, reads), and its results on the devices of an input."""
+"""`cel`: an expression's type, estimated cost and reads, and its results on the devices in the input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class DeviceAsked(NamedTuple):
-    """A device on which the expression is evaluated, and its node. The node is "" if the device names none."""
+    """A device on which the expression is evaluated, and its node, or "" if the device names no node."""
 
     name: DeviceName
     whole: PoolDevice
@@ -37,7 +37,7 @@ class DeviceAsked(NamedTuple):
 
     @property
     def device(self) -> Device:
-        """The device as its slice publishes it."""
+        """The device as published in its slice."""
         return self.whole.device
 
 
@@ -86,12 +86,12 @@ def report_selector(
     kubernetes_version: str | None = None,
     feature_gates: Mapping[str, bool] | None = None,
 ) -> SelectorReport:
-    """Return the properties of an expression and its results on each device.
+    """Return the type, cost and reads of an expression, and its result on each device.
 
-    If `device` is given, as DRIVER/POOL/DEVICE or an unambiguous end of it, only this device is evaluated, and the
-    result includes the value of every sub-expression. The expression is compiled as in the scheduler. If the API server
-    would reject the expression on create, there is a warning. Raises CelCompileError for an expression that the
-    scheduler rejects, and UsageError for a device that is not in the input.
+    If `device` is given, as DRIVER/POOL/DEVICE or an unambiguous end of it, the expression is evaluated only on this
+    device, and the result includes the value of every sub-expression. The expression is compiled as the scheduler
+    compiles it. If the API server would reject a new object with this expression, the report says so. Raises
+    CelCompileError if the scheduler rejects the expression, and UsageError if the device is not in the input.
     """
     from dra_plan.cel import compile_selector
     from dra_plan.cel.environment import environment
@@ -150,7 +150,7 @@ OF_THE_SHELL = (
 """What to do about quotes that do not reach the program, which a shell takes away."""
 
 MOST_HINTED = 20_000
-"""The maximum number of devices that are examined to find a hint."""
+"""The maximum number of devices that are examined for a hint."""
 
 
 def _hint(

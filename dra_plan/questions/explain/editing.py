@@ -97,13 +97,17 @@ class OwnedPods:
             yield Remedy((told,), self.editing(edit), fixed=fixed)
 
     @property
+    def workload(self) -> AnyWorkload | None:
+        """The workload itself, or the topmost one that controls the pod; None if there is none in the input."""
+        return self._index.top_of(self.object) if isinstance(self.object, Pod) else self.object
+
+    @property
     def own_labels(self) -> dict[str, str]:
         """The labels by which the workload of the pods selects them; empty if it does not do so by labels alone.
 
         A ReplicaSet selects by the hash of its template as well, unlike its Deployment.
         """
-        owner = self.object
-        workload = self._index.top_of(owner) if isinstance(owner, Pod) else owner
+        workload = self.workload
         if isinstance(workload, ReplicationController):
             return dict(workload.spec.selector)
         if not isinstance(workload, Workload) or workload.spec.selector is None:

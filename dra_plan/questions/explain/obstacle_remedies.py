@@ -123,7 +123,7 @@ class ObstacleRemedies:
                     yield healthy
                 yield from self._resources.of(one)
             case "Spread" | "Port" | "Affinity":
-                yield from self._rules.of(one, node)
+                yield from self._rules.of(one, node, group.nodes)
 
     def _taint(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         taint = one.taint

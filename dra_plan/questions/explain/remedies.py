@@ -306,6 +306,10 @@ class Remedies:
         yield from replaced_key(self._pods, one)
         yield from self._of_obstacles.of(one, group)
         yield from own_claim(self._inventory, self._pods, verdict, one)
+        if one.kind == "Volume" and not one.volume:
+            from dra_plan.questions.explain.volume_remedies import smaller_claim  # few pods have such claims
+
+            yield from smaller_claim(self._pods, verdict, one)
         yield from without_one(self._index, self._pods, one)
 
     def _wider(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:

@@ -6,14 +6,14 @@ added.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from msgspec import structs
 
-from dra_plan.api.core import Node, PodSpec
+from dra_plan.api.core import Node, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.selectors import labels_match, parse_selector, selector_text
 from dra_plan.api.well_known import HOSTNAME
@@ -23,6 +23,7 @@ from dra_plan.claims.sets import Owner
 from dra_plan.documents.node_obstacles import NodeObstacle, PodSource
 from dra_plan.documents.suggestions import (
     AffinityNamespacesAdded,
+    HostPortChanged,
     PatchOperation,
     PodRuleRelaxed,
     PodSelectorChanged,
@@ -43,8 +44,10 @@ from dra_plan.questions.explain.spec_edits import (
     spreading_anyway,
     spreading_over,
     with_domains,
+    with_port,
     without_port,
 )
+from dra_plan.scheduler.cluster.nodes import PodInfo
 
 _SCALED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 """The kinds of workloads whose replicas may be raised."""
@@ -54,21 +57,25 @@ MOST_SKEW = 2
 """How many times the present maxSkew a higher one may be: one that allows more hardly spreads the pods."""
 
 
+FIRST_OTHER, LAST_PORT = 1024, 65535
+"""The first port that is not reserved for a well-known service (RFC 6335), and the last one."""
+
+MOST_PORTS = 100
+"""The number of ports that are looked at for a free one."""
+
+
 class RuleRemedies:
     """A search for such changes for one owner."""
 
     def __init__(self, inventory: Inventory, owner: Owner, pods: OwnedPods) -> None:
         self._inventory, self._owner, self._pods = inventory, owner, pods
 
-    def of(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
+    def of(self, one: NodeObstacle, node: Node, nodes: Collection[str]) -> Iterator[Remedy]:
         """Yield the changes that would remove an obstacle of this kind: a spread, an affinity or a host port."""
         key = one.topology_key
         yield from self._one_more(one, node)
         if one.kind == "Port":
-            if self._pods.spec is None or self._pods.spec.host_network:
-                return  # in the host's network, every port that the process listens on is the node's
-            told = PodRuleRelaxed(code="drop-host-port", port=one.port)
-            yield from self._pods.changed(told, lambda spec: without_port(spec, one.port, one.protocol), fixed=True)
+            yield from self._port(one, nodes)
         elif one.kind == "Spread" and (one.domain or one.nowhere):
             yield from self._spread(one)
         elif one.term == "affinity":
@@ -78,6 +85,31 @@ class RuleRemedies:
             yield from self._narrowed("anti-affinity", one, lambda spec, labels: edit(spec, labels=labels))
             told = PodRuleRelaxed(code="relax-anti-affinity", topology_key=key)
             yield from self._pods.changed(told, lambda spec: preferring_distance(spec, key), fixed=True)
+
+    def _port(self, one: NodeObstacle, nodes: Collection[str]) -> Iterator[Remedy]:
+        """Yield another host port, and none: in the host's network, every port that the process listens on is one."""
+        spec = self._pods.spec
+        if spec is None:
+            return
+        to = self._free_port(one, spec, nodes)
+        if to:
+            other = HostPortChanged(
+                code="change-host-port", protocol=one.protocol, from_=one.port, to=to, listens=spec.host_network
+            )
+            yield from self._pods.changed(other, lambda of: with_port(of, one.port, one.protocol, to), fixed=True)
+        if not spec.host_network:
+            told = PodRuleRelaxed(code="drop-host-port", port=one.port)
+            yield from self._pods.changed(told, lambda of: without_port(of, one.port, one.protocol), fixed=True)
+
+    def _free_port(self, one: NodeObstacle, spec: PodSpec, nodes: Collection[str]) -> int:
+        """Return the next port that neither the pod nor a pod on these nodes uses; 0 if there is none.
+
+        Clients expect services at the ports below 1024, so no other port replaces one of these.
+        """
+        there = [pod for pod in self._inventory.pods if pod.spec.node_name in nodes]
+        taken = {port for pod in (*there, Pod(spec=spec)) for _, _, port in PodInfo(pod).ports}
+        following = range(one.port + 1, min(one.port + MOST_PORTS, LAST_PORT) + 1)
+        return next((port for port in following if port not in taken), 0) if one.port >= FIRST_OTHER else 0
 
     def _spread(self, one: NodeObstacle) -> Iterator[Remedy]:
         """Yield the changes of a spread constraint: what it counts, and how much difference it allows."""

@@ -15,6 +15,7 @@ from msgspec import structs
 
 from dra_plan.api.core import (
     Container,
+    ContainerPort,
     NodeSelector,
     NodeSelectorRequirement,
     NodeSelectorTerm,
@@ -122,6 +123,17 @@ def without_port(spec: PodSpec, port: int, protocol: str) -> PodSpec:
         return structs.replace(of, ports=ports)
 
     return with_containers(spec, closed)
+
+
+def with_port(spec: PodSpec, port: int, protocol: str, to: int) -> PodSpec:
+    """Return the spec with another host port; in the host's network, the container listens on it."""
+
+    def moved(one: ContainerPort) -> ContainerPort:
+        if (one.host_port, one.protocol or "TCP") != (port, protocol):
+            return one
+        return structs.replace(one, host_port=to, container_port=to if spec.host_network else one.container_port)
+
+    return with_containers(spec, lambda of: structs.replace(of, ports=list(map(moved, of.ports))))
 
 
 def asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> PodSpec:
@@ -465,8 +477,13 @@ def _of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
     for field, name in CONTAINER_LISTS.items():
         for at, (old, new) in enumerate(zip(getattr(before, name), getattr(after, name), strict=True)):
             for number, (had, has) in enumerate(zip(old.ports, new.ports, strict=True)):
-                if had.host_port != has.host_port:
-                    yield PatchOperation(op="remove", path=f"{path}/{field}/{at}/ports/{number}/hostPort")
+                place = f"{path}/{field}/{at}/ports/{number}"
+                if had.host_port and not has.host_port:
+                    yield PatchOperation(op="remove", path=f"{place}/hostPort")
+                elif had.host_port != has.host_port:
+                    yield PatchOperation(op="add", path=f"{place}/hostPort", value=has.host_port)
+                if had.container_port != has.container_port:
+                    yield PatchOperation(op="add", path=f"{place}/containerPort", value=has.container_port)
 
 
 def plain(of: object) -> Any:

@@ -1,4 +1,4 @@
-"""`schedule`: run all pods of the input through the scheduling cycle, in which they compete."""
+"""`schedule`: the result of scheduling all pods of the input, which compete for nodes and devices."""
 
 from __future__ import annotations
 
@@ -86,19 +86,19 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
 
     outcome: SimulationResult
     explanations: tuple[ExplainedAttempt, ...] | None = None
-    """The reasons why pods without a node got no devices, if requested."""
+    """Why pods without a node got no devices; None unless explanations were requested."""
     settled: Settled | None = None
-    """The settled cluster, if requested."""
+    """The settled cluster; None unless settling was requested."""
     outlook: NextActions | None = None
-    """The changes that settling would make, if settling was not requested."""
+    """What would change if the cluster settled; None if settling was requested."""
     unknown: frozenset[tuple[str, str]] = frozenset()
-    """Namespaces and names of the rejected pods that may be rejected only because the input is incomplete."""
+    """The namespace and name of each rejected pod that may fit after all, because the input is incomplete."""
     refused: tuple[RefusedOwner, ...] = ()
-    """Pods and workloads that the API server rejects: they were left out."""
+    """The pods and workloads that are left out because the API server rejects them."""
     shown: Chosen | None = None
-    """The pods that a settled answer is about, if not all."""
+    """The pods to report after settling, or None for all pods."""
     contested: tuple[ContestedPods, ...] = ()
-    """The pods without a node that would get one if no others were pending; only in a plan with explanations."""
+    """The pods that get no node, but would get one if no other pods were pending. Empty without explanations."""
     workloads: Mapping[tuple[str, str], Owner] = field(default_factory=dict)
     """The workloads of pods that do not exist yet, by namespace and name of the pod."""
 
@@ -109,9 +109,10 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
         return len(self.document.pods)
 
     def devices(self, pod: ScheduledPod | str) -> list[str]:
-        """Return the devices of a pod as DRIVER/POOL/DEVICE. The pod is given as an entry or as NAMESPACE/NAME.
+        """Return the devices of a pod as DRIVER/POOL/DEVICE, or an empty list if it has none.
 
-        The list is empty if the pod has no devices. Raises UsageError for a pod that is not in the result.
+        `pod` is an entry of the document or a string of the form NAMESPACE/NAME. Raises UsageError for a pod that is
+        not in the result.
         """
         name = pod if isinstance(pod, str) else f"{pod.namespace}/{pod.name}"
         if all(name != f"{each.namespace}/{each.name}" for each in self):
@@ -124,7 +125,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
 
     @property
     def unexplained(self) -> ScheduleDocument:
-        """Return the document without explanations. Only a page may need the explanations."""
+        """Return the document without the explanations, which are only needed for a page."""
         return structs.replace(self.document, explanations=UNSET, contested=UNSET)
 
     def _document(self) -> ScheduleDocument:
@@ -201,15 +202,16 @@ def schedule_pods(
 ) -> SchedulePlan:
     """Schedule the pods of an input.
 
-    The question's `owners` name the pods to schedule and report, and the workloads to which such pods belong. Without
-    owners, the question's `namespace` and `selector` select pending pods. Other pods do not change. `extenders` replace
-    the extenders of the configuration. If `requires_nodes` is set, input without nodes raises InputError; otherwise, it
-    counts as a cluster without nodes.
+    The question's `owners` are the names of pods and workloads; only these pods, and the pods of these workloads, are
+    scheduled and reported. Without owners, all pending pods that match the question's `namespace` and `selector` are
+    scheduled. `extenders` replace the extenders in the configuration. If `requires_nodes` is set, input without nodes
+    raises InputError; otherwise, it is a cluster without nodes.
 
-    If `settle` is set, all pods compete, and `namespace` and `selector` select the pods that are reported. The `events`
-    then happen, and the controllers act until nothing changes any more. `never_ready` pods (NAMESPACE/NAME) start but
-    do not become ready. If nothing changes for `patience` seconds, the simulation ends. Raises UsageError for invalid
-    options.
+    If `settle` is set, all pods compete, and the question only selects which of them are reported. The `events` happen
+    after the pods have been scheduled, and controllers act until nothing changes. `never_ready` pods (NAMESPACE/NAME)
+    start but do not become ready. The simulation ends if nothing changes for `patience` seconds.
+
+    Raises UsageError for invalid options.
     """
     inferred: list[Notice] = []
     if requires_nodes or question.infer_nodes:
@@ -329,11 +331,11 @@ def schedule_chosen(
     explain: bool = False,
     enough: Callable[[], bool] | None = None,
 ) -> SimulationResult:
-    """Return the result for the selected pods, for questions that run the scheduler repeatedly.
+    """Return the scheduler's result for the selected pods. It includes no notices about the input.
 
-    Other pods do not change. Of the question, only the limits apply. The result has only the notices of the simulation.
-    `common` is shared with other questions, and `view` is the target's view of the inventory. If `explain` is set,
-    failed attempts are recorded. The run ends when `enough` returns true.
+    Other pods do not change. Only the limits of the question apply. `common` is shared with other questions, and `view`
+    must be the view of the inventory at the target's release. If `explain` is set, failed attempts are recorded. The
+    run ends early if `enough` returns true.
     """
     simulation = simulation_of(inventory, target, question, chosen, common, view, explain=explain)
     if enough is not None:
@@ -358,7 +360,7 @@ def notices_about(
     *,
     settled: bool = False,
 ) -> list[Notice]:
-    """Return the notices to print with the results. The notices of the input come before the `others`.
+    """Return the notices to print with the results: those about the input, followed by `others`.
 
     If `settled` is set, notices about controllers are included.
     """
@@ -382,16 +384,16 @@ def notices_about(
 
 
 MOST = 100
-"""The maximum number of different attempts that are explained."""
+"""The maximum number of explained attempts."""
 
 
 def explained_attempts(
     attempts: Iterable[FailedAttempt], inventory: Inventory, max_steps: int | None
 ) -> list[ExplainedAttempt]:
-    """Return the explanations of attempts that failed because of their claims, in order. `inventory` is the input.
+    """Return explanations of the attempts that failed because of claims, in order. `inventory` is the input.
 
-    Pods with equal requests and messages in an equal state of the cluster share the explanation of the first such pod.
-    Of the nodes that were rejected for reasons other than devices, only the nodes on which the claims fit are included.
+    If pods with the same requests fail with the same message while the cluster is in the same state, they share one
+    explanation. Nodes rejected for reasons other than devices are included only if the claims would fit on them.
     """
     from dra_plan.explanation.explainer import KnownFindings
 
@@ -516,7 +518,7 @@ def _is_refused(outcome: Outcome) -> bool:
 def schedule_document(
     outcome: SimulationResult, explanations: list[ExplainedAttempt] | UnsetType = UNSET
 ) -> ScheduleDocument:
-    """Return the results for pods and claims. Allocations have no timestamp, because the time is simulated."""
+    """Return the results for pods and claims. Allocations have no timestamps, because time is simulated."""
     return ScheduleDocument(
         target=answer_target(outcome.target),
         api_server=outcome.api_server,

@@ -13,11 +13,11 @@ MOST_WORKLOADS = 3
 """The number of workloads that a gate's line names."""
 
 FAILED_CREATE = "FailedCreate"
-"""The reason of a controller's event when it cannot create a pod."""
+"""The reason of the event that a controller emits when it cannot create a pod."""
 
 
 def of_pod(gate: Gate, pod: ScheduledPod) -> Verdict:
-    """Return the verdict on a pod. A skipped pod passes."""
+    """Return whether the pod passes the gate. Pods that were skipped pass."""
     if pod.outcome in ("Bound", "Skipped"):
         return Verdict.PASSED
     return gate.undecided if pod.is_undecided else Verdict.FAILED
@@ -29,10 +29,10 @@ def _verdicts(gate: Gate, document: ScheduleDocument) -> list[Verdict]:
 
 
 def never_made(settled: SettledCluster) -> list[str]:
-    """Return the objects that are never created, each as KIND/NAME with its namespace.
+    """Return the objects that are never created, as KIND/NAME with the namespace.
 
-    These are objects of events that the API server rejects, and owners whose pods the controllers cannot create. If the
-    cluster never settles, a last entry says so.
+    An object is missing because the API server rejects it, or because a controller cannot create pods for it. If the
+    cluster never settles, the last entry says so.
     """
     refused = [f"{one.object} in {one.namespace}" for one in settled.refused]
     failed = [f"{one.kind}/{one.name} in {one.namespace}" for one in settled.events if one.reason == FAILED_CREATE]

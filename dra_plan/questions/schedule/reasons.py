@@ -1,4 +1,4 @@
-"""The reason of a pod without a node in one line, for gates and CI reports."""
+"""One-line reasons why a pod has no node, for gates and CI reports."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dra_plan.text.stories import story_lines, told_lines
 from dra_plan.text.words import counted, request_of
 
 MISSING_TEMPLATE = "missing-template"
-"""The code of the warning that the template of a claim is not in the input."""
+"""The code of the warning that a claim template is missing in the input."""
 
 
 MOST = 2
-"""The number of different reasons that a line contains."""
+"""The maximum number of reasons in a line."""
 
 
 def pod_names(document: ScheduleDocument) -> dict[str, str]:
@@ -42,10 +42,7 @@ def pod_names(document: ScheduleDocument) -> dict[str, str]:
 
 
 def aside(pod: ScheduledPod) -> str:
-    """Return the reason why a pod has no new result: it was already bound, or was not selected.
-
-    For any other pod, return "".
-    """
+    """Return why the pod has no new result (it was already bound, or was not selected), or "" if it has one."""
     if pod.outcome == "Bound" and not pod.attempts:
         return "already bound"
     return "not chosen" if pod.outcome == "Skipped" and pod.waiting == "not chosen" else ""
@@ -58,9 +55,9 @@ def of_attempts(document: ScheduleDocument) -> dict[str, ExplainedAttempt]:
 
 
 def of_rivals(document: ScheduleDocument) -> dict[str, str]:
-    """Return the pods that take the room of each pod, by NAMESPACE/NAME.
+    """Return, for each pod that would fit without other pending pods, a text that names the pods that block it.
 
-    Only pods that would fit without these other pods are included.
+    The keys are NAMESPACE/NAME of the blocked pod.
     """
     found = document.contested if document.contested is not UNSET else ()
     return {f"{pod.namespace}/{pod.name}": contested(each) for each in found for pod in each.without_node}
@@ -69,7 +66,8 @@ def of_rivals(document: ScheduleDocument) -> dict[str, str]:
 def short(attempt: ExplainedAttempt) -> str:
     """Return the reason on most nodes, and the number of these nodes; for a request that no node can meet, on all.
 
-    The reason on nodes on which the devices fit follows. Return "" if no node was rejected because of devices.
+    The text gives the most frequent reason and its number of nodes, and then what rejects the nodes on which the
+    devices would fit.
     """
     if not attempt.stories:
         return ""
@@ -92,22 +90,22 @@ def _at_most(of: MostLeft) -> str:
 
 
 def whole(attempt: ExplainedAttempt) -> str:
-    """Return the full explanation, with a line for each fact."""
+    """Return the complete explanation, with one fact per line."""
     closest = list(group_lines(attempt.devices_fit))
     others = "\n".join(told_lines(attempt.absent, attempt.leading, attempt.stories)).strip()
     return "\n".join([*closest, *([""] if closest else []), others])
 
 
 def attempt_lines(attempt: ExplainedAttempt) -> Lines:
-    """Yield the nodes on which the devices fit, with what these nodes lack. The other nodes follow."""
+    """Yield what is missing on nodes where the devices would fit, followed by the reasons for the other nodes."""
     yield from (f"  {line}" for line in group_lines(attempt.devices_fit))
     yield from told_lines(attempt.absent, attempt.leading, attempt.stories)
 
 
 def of_pods(document: ScheduleDocument, names: Sequence[str]) -> str:
-    """Return the reasons why these pods have no node, in brackets, or "" if there are no reasons.
+    """Return in brackets why these pods have no node, or "" if this is not known.
 
-    The text is added to a line with the pods' names.
+    The text follows the names of the pods in the same line.
     """
     attempts, rivals = of_attempts(document), of_rivals(document)
     pods = {f"{pod.namespace}/{pod.name}": pod for pod in document.pods}
@@ -129,9 +127,9 @@ def of_pods(document: ScheduleDocument, names: Sequence[str]) -> str:
 
 
 def without_template(document: ScheduleDocument, name: str) -> str:
-    """Return a sentence if the template of a pod's claim is missing; otherwise return "".
+    """Return a sentence if the template of one of the pod's claims is missing, or "" if it is not.
 
-    The scheduler's message does not say that the template is missing.
+    The scheduler's own message does not mention the template.
     """
     for warning in document.warnings:
         owner = warning.object.rpartition(" ")[2]

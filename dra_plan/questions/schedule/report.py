@@ -38,7 +38,7 @@ CODES = {
 
 
 def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
-    """Return the result for each scheduled pod, and the warnings, as the content of CI reports."""
+    """Return the content of CI reports: a check for each scheduled pod, and the warnings."""
     attempts, rivals, names = of_attempts(document), of_rivals(document), pod_names(document)
     told: dict[Told, str] = {}
     checks = []
@@ -121,7 +121,7 @@ def _reason(pod: ScheduledPod, attempt: ExplainedAttempt) -> str:
 
 
 Told = tuple[int, str, int]
-"""An attempt, by its identity, and a file and line."""
+"""An explained attempt (identified by `id`), a file and a line."""
 
 
 def _object(pod: ScheduledPod, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Data shared by simulations whose states have most objects in common, so that each further simulation is cheap."""
+"""Data shared by simulations that have most objects in common, which makes each further simulation cheap."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .memo import NodeTables
 
 @dataclass(frozen=True)
 class Common:
-    """Cached data for several simulations with the same target and step budget. Results do not depend on this cache."""
+    """A cache for simulations with the same target and step limit. It never changes results."""
 
     objects: KnownObjects = field(default_factory=KnownObjects)
     stored: StoredClaims = field(default_factory=StoredClaims)
     answers: dict[Hashable, NodeTables[Any]] = field(default_factory=dict)
-    """The answers about nodes that plugins remember, by plugin and its arguments."""
+    """The results for nodes that plugins have cached, by plugin and its arguments."""
     standing_by: dict[Hashable, Any] = field(default_factory=dict)
-    """The simulations that are forked for states of their input, by their options."""
+    """The simulations that are forked for other states of their input, by their options."""

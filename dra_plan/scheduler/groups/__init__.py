@@ -1,5 +1,4 @@
-"""Pods that are scheduled together: PodGroups in scheduling.k8s.io, as handled by kube-scheduler 1.36.
+"""Pods that are scheduled together: PodGroups in scheduling.k8s.io, as in kube-scheduler 1.36.
 
-The only parts of groups that the ordinary cycle uses are `PodGroups` (`cluster/cluster.py`) and `GroupCycleState`
-(`framework/status.py`).
+Of these, the ordinary cycle uses only `PodGroups` (`cluster/cluster.py`) and `GroupCycleState` (`framework/status.py`).
 """
