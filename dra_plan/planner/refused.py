@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
@@ -48,7 +49,10 @@ class OwnerRefusals:
         self._makers = {id(pod_spec_of(one).resource_claims): one for one in inventory.workloads}
         """The workloads by their pods' claims, which are the identical list that pods representing a workload also
         have."""
-        self._given = {id(one) for one in inventory.claims}
+
+    @cached_property
+    def _given(self) -> frozenset[int]:
+        return frozenset(map(id, self._inventory.claims))
 
     def of(self, owner: Owned) -> tuple[Finding, ...]:
         """Return the reasons why the API server rejects the owner or an object that the owner needs.
