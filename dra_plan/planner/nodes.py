@@ -21,6 +21,7 @@ from dra_plan.manifests import kinds
 from dra_plan.near import nearest
 
 if TYPE_CHECKING:
+    from dra_plan.allocator import View
     from dra_plan.api.storage import StorageClass
     from dra_plan.scheduler.cluster.volumes import Claim
 
@@ -95,16 +96,17 @@ def was_listed(inventory: Inventory, kind: str) -> bool:
     return all(entry.resource != resource or entry.reason == NOT_SERVED for entry in info.not_listed)
 
 
-def of_devices(inventory: Inventory) -> list[Notice]:
+def of_devices(inventory: Inventory, view: View | None = None) -> list[Notice]:
     """Return notices about claims, slices and classes that running pods need and that are missing from the input.
 
-    Pods that have a node but no devices get a notice too, because the scheduler does not process them again.
+    Pods that have a node but no devices get a notice too, because the scheduler does not process them again. A `view`
+    of the input says which pools have devices in use.
     """
     return [
         *_claims(inventory),
         *_one_namespace(inventory),
         *_nothing_runs(inventory),
-        *_slices(inventory),
+        *_slices(inventory, view),
         *_classes(inventory),
         *_namespaces(inventory),
         *_without_devices(inventory),
@@ -414,10 +416,11 @@ def _stuck(inventory: Inventory) -> set[str]:
     }
 
 
-def _slices(inventory: Inventory) -> Iterator[Notice]:
+def _slices(inventory: Inventory, view: View | None = None) -> Iterator[Notice]:
     if was_listed(inventory, "ResourceSlice"):
         return
-    unseen = _unseen_pools(inventory) if inventory.slices else []
+    all_seen = not inventory.slices or (view is not None and view.gatherer.slices.keys() >= view.holders.keys())
+    unseen = [] if all_seen else _unseen_pools(inventory)
     if unseen:
         yield Notice(
             "slices-missing",

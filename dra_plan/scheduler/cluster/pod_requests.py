@@ -8,6 +8,7 @@ the devices in claims take from the node (KEP-5517) are also included.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -53,7 +54,13 @@ def amount(name: str, nano: int) -> int:
 
 def amounts(listed: Mapping[str, QuantityText]) -> Amounts:
     """Return the amounts in a resource list as numbers that can be compared. `pods` is included if the list has it."""
-    return _comparable({name: parse(text).nano for name, text in listed.items()})
+    return _amounts_of(tuple(listed.items())).copy()
+
+
+@lru_cache(maxsize=1_000)
+def _amounts_of(listed: Iterable[tuple[str, QuantityText]]) -> Amounts:
+    """Return the amounts of a list: most nodes of a fleet have one of a few lists."""
+    return _comparable({name: parse(text).nano for name, text in listed})
 
 
 def amount_text(resource: str, number: int) -> str:
