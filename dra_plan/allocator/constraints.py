@@ -6,7 +6,7 @@ it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from dra_plan.api.resource import DeviceAttribute, DeviceConstraint
 from dra_plan.releases import Features, Quirks
@@ -22,8 +22,7 @@ UNKNOWN: AttributeValue = ("unknown", None)
 """A value whose type is unknown to this release; it agrees with no value, not even with itself."""
 
 
-@dataclass(slots=True, eq=False, frozen=True)
-class Constraint:
+class Constraint(Struct, frozen=True, eq=False):
     """The base class of both kinds of constraint.
 
     `index` is the constraint's position in the claim. `requests` are the requests that the constraint applies to; an
@@ -78,13 +77,11 @@ class Constraint:
         return False
 
 
-class MatchAttribute(Constraint):
+class MatchAttribute(Constraint, frozen=True, eq=False):
     """A constraint that requires all devices to have the same value of an attribute.
 
     If the values are lists, there must be an element that all devices have.
     """
-
-    __slots__ = ()
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeDiffers | None:
         """Return why the device cannot join the devices that were taken so far, or None if it can.
@@ -121,8 +118,7 @@ class MatchAttribute(Constraint):
         ledger.leak_pin(self, pinned if count else self.value(device))
 
 
-@dataclass(slots=True, eq=False, frozen=True)
-class DistinctAttribute(Constraint):
+class DistinctAttribute(Constraint, frozen=True, eq=False):
     """A constraint that does not allow two devices to have the same value of an attribute.
 
     If the values are lists, no element may occur on two devices.

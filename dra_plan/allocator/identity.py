@@ -5,8 +5,9 @@ The contradictions are values here; `pools` finds them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from dra_plan.api.resource import ResourceSliceSpec
 from dra_plan.errors import UsageError
@@ -53,8 +54,7 @@ def named_device(text: str) -> DeviceID:
 # -- contradictions in a pool ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolProblem:
+class PoolProblem(Struct, frozen=True, kw_only=True):
     """A contradiction within a pool. `str()` returns upstream's text for the problem.
 
     If `twice` is set, a name occurs twice: the name of a `device` or, if there is no device, the name of a

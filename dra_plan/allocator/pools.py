@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
 
 import msgspec
+from msgspec import Struct, field
 
 from dra_plan.api import quantity
 from dra_plan.api.core import Node
@@ -131,8 +131,7 @@ class PoolSlice:
         return any(device.binding_conditions for device in self.object.spec.devices)
 
 
-@dataclass(slots=True, eq=False)
-class Pool:
+class Pool(Struct, eq=False):
     """A pool as it is seen by one node, or by several nodes that see it in the same form.
 
     `slices` are the slices that have devices and select the node, in search order. `counter_slices` are the slices with

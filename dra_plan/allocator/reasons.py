@@ -7,8 +7,9 @@ is to be shown but never parsed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
 
 from dra_plan.errors import DraPlanError
 
@@ -170,8 +171,7 @@ ErrorCode = Literal[
 """The kinds of errors; docs/reasons.md describes each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """The reason why an attempt ends with an error: the kind of the error, upstream's text, and the objects involved.
 
     `claim` is NAMESPACE/NAME, `request` is REQUEST or REQUEST/ALTERNATIVE, and `gate` is the feature gate that is off.

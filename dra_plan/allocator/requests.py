@@ -6,8 +6,9 @@ Everything that does not depend on the node is prepared once. The texts are upst
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from dra_plan.api.meta import QuantityText
 from dra_plan.api.resource import (
@@ -43,8 +44,7 @@ Compile = Callable[[str], "Selector"]
 """A function that compiles an expression, or raises ValueError with the compiler's text."""
 
 
-@dataclass(slots=True, eq=False)
-class SelectorCondition:
+class SelectorCondition(Struct, eq=False):
     """A selector in the class `class_name` or in a claim's request, with its index.
 
     The selector is compiled when it is first needed.
@@ -92,8 +92,7 @@ class SelectorCondition:
         return SelectorError(cause, self.index, self.expression, str(error), device, of_device)
 
 
-@dataclass(slots=True, eq=False)
-class Want:
+class Want(Struct, eq=False):
     """A request of a claim, or one alternative of a firstAvailable request.
 
     `problem` says, in upstream's words, why the search cannot even start with the request. `count` is the number of
@@ -145,8 +144,7 @@ class Want:
         return None
 
 
-@dataclass(slots=True, eq=False)
-class ClaimRequests:
+class ClaimRequests(Struct, eq=False):
     """A claim that has been prepared for the search.
 
     Each entry of `requests` is a list. The list contains the alternatives of a request or, if there are none, the

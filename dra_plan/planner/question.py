@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from dra_plan import releases
 from dra_plan.allocator import Probe
@@ -34,8 +34,7 @@ Chosen = Callable[[Pod], bool]
 """A function that returns whether a pod is scheduled."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """The query that a method of `Cluster` runs. A field that is None does not restrict the query."""
 
     owners: Sequence[str] = ()
@@ -73,8 +72,7 @@ class Question:
         return None if self.timeout is None else time.monotonic() + self.timeout
 
 
-@dataclass(frozen=True, slots=True)
-class AskedRelease:
+class AskedRelease(Struct, frozen=True):
     """The choices that make up a target: the version, the changed feature gates, and the quirks.
 
     If the version is None, the version of the input's cluster is used. If `strict_version` is set, versions without

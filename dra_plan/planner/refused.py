@@ -7,11 +7,11 @@ commands in which pods compete for devices. The rules are those of `validate`.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
@@ -84,8 +84,7 @@ class OwnerRefusals:
         return tuple(RefusedOwner.of(one, findings) for one in asked if (findings := self.of(one)))
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedOwner:
+class RefusedOwner(Struct, frozen=True):
     """A pod, workload or claim that the API server rejects, and the reasons."""
 
     owner: ObjectName
@@ -102,8 +101,7 @@ class RefusedOwner:
         return cls(ObjectName(kind=owner.kind, namespace=owner.metadata.namespace, name=owner.metadata.name), findings)
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """A cluster without the pods and workloads that its API server rejects, and a list of these pods and workloads."""
 
     inventory: Inventory

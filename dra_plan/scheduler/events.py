@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum, IntFlag
 from typing import Any
 
+from msgspec import Struct
+
 from dra_plan.api.core import Pod
 
 
@@ -61,8 +63,7 @@ HintFunction = Callable[[Pod, Any, Any], Hint]
 """(waiting pod, old object or None, new object or None) -> hint."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interest:
+class Interest(Struct, frozen=True):
     """An event that a plugin is interested in (upstream: ClusterEventWithHint).
 
     If there is no hint function, every event of this kind queues the pod.
@@ -101,8 +102,7 @@ class Event:
         return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else str(metadata.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Wake:
+class Wake(Struct, frozen=True):
     """The reason why a waiting pod is retried, for the trace."""
 
     pod: str

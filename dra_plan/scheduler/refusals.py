@@ -8,9 +8,8 @@ without a simulation. The results are put into words elsewhere.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from dra_plan.api.core import Node, Pod, PodSchedulingGroup, PodStatus
 from dra_plan.api.meta import ObjectMeta
@@ -32,8 +31,7 @@ from .attempts import PodRecord
 from .simulation import Simulation
 
 
-@dataclass(frozen=True)
-class Refusals:
+class Refusals(Struct, frozen=True):
     """The reasons why a pod does not fit on each node, by node name in scheduling order.
 
     A node on which the pod fits has no reasons. `claims` are the pod's claims that wait for devices. `allocated` are
@@ -86,8 +84,7 @@ def _claims(
 # possible number, are not decided here.
 
 
-@dataclass(frozen=True)
-class CopyTemplate:
+class CopyTemplate(Struct, frozen=True):
     """The contents of one copy: a pod, or all pods in a gang.
 
     The objects in each copy have new names. Each copy of a gang has its own pod group.
@@ -117,8 +114,7 @@ def _of_group(pod: Pod, group: str) -> Pod:
     return structs.replace(pod, spec=spec)
 
 
-@dataclass
-class Copies:
+class Copies(Struct):
     """The outcome for copies: the pods that were bound, in order, and the first pod that was not bound, or None.
 
     A copy has `size` pods. A copy counts only if all of its pods are bound.

@@ -8,9 +8,9 @@ or several states to the end and collects the result. A simulation's parts are p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod
@@ -311,8 +311,7 @@ def pod_change(was: Pod, now: Pod, current: Pod) -> Action:
 # -- running a simulation, and its result ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Eviction:
+class Eviction(Struct, frozen=True):
     """A pod that is evicted to make room for another pod."""
 
     victim: str
@@ -320,8 +319,7 @@ class Eviction:
     node: str
 
 
-@dataclass
-class SimulationResult:
+class SimulationResult(Struct):
     """The outcome for every pod and claim. `pods` are in the order in which the scheduler first saw the pods."""
 
     target: Target

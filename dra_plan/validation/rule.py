@@ -5,8 +5,10 @@ The checks that find problems are in other modules.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import IntEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from dra_plan.api.meta import FieldPath
 from dra_plan.documents.findings import FindingEntry, Refuser, RuleEntry, SourceExcerpt
@@ -26,8 +28,7 @@ class Severity(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A rule of `validate`: its stable code, its title, why it matters, and how to fix a violation."""
 
     code: str
@@ -50,8 +51,7 @@ class Rule:
         return Problem(self, path, message, suggestion)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A violation of a rule by an object.
 
     The path is the path in v1. When the problem is reported, the path is converted to the path in the manifest.
@@ -114,8 +114,7 @@ def info(code: str, title: str, why: str, fix: str) -> Rule:
 # Findings are ready for any output.
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A violation of a rule, and its position in the input.
 
     The first line and the first column have the number 1, the end is exclusive, and 0 means unknown. `file` is the name

@@ -5,10 +5,10 @@ The characters in the manifest to show for a problem come first, then the object
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from dra_plan.api.meta import FieldPath, Object
 from dra_plan.documents.findings import SourceExcerpt

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from dra_plan.api.core import Node, Pod, Toleration
 from dra_plan.api.inventory import Inventory
@@ -130,8 +130,7 @@ _OF_PROVIDERS = (
 """Labels that node providers, kubelets and drivers set themselves: manual changes are overwritten."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
+class Remedy(Struct, frozen=True):
     """One or more changes that were found together, and the function that applies them to an input.
 
     If it is unknown how to apply the changes, the function returns None. `fixed` means that the changes are not

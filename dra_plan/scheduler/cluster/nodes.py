@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
+
+from msgspec import Struct
 
 from dra_plan.api.core import (
     Node,
@@ -45,8 +46,7 @@ NamespaceLabels = Callable[[str], Mapping[str, str]]
 """The labels of a namespace, empty if it is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """An affinity term of a pod.
 
     The term selects pods by label in `namespaces` and in the namespaces that `namespace_selector` selects.
@@ -68,8 +68,7 @@ class Term:
         return labels_match(self.selector, pod.metadata.labels)
 
 
-@dataclass(frozen=True, slots=True)
-class AffinityTerms:
+class AffinityTerms(Struct, frozen=True):
     """All of a pod's affinity terms."""
 
     required: tuple[Term, ...] = ()

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from dra_plan.api.core import Pod, PodDisruptionBudget
 from dra_plan.api.selectors import labels_match
@@ -24,8 +25,7 @@ _PRIORITY_OFFSET = 2**31
 """A number added to each victim's priority, so that more victims always weigh more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A node, the pods that would be evicted from it, and how many of these pods are protected by budgets.
 
     The most important pod comes first.

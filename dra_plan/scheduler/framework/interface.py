@@ -12,6 +12,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from msgspec import Struct
+
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
@@ -67,8 +69,7 @@ class EnqueueExtensions(Plugin, ABC):
         """Return the events after which a rejected pod may become schedulable. Each event may have a hint function."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreFilterResult:
+class PreFilterResult(Struct, frozen=True):
     """The names of the nodes to which PreFilter restricts the pod, or None if there is no restriction."""
 
     node_names: frozenset[str] | None = None
@@ -131,8 +132,7 @@ class FilterPlugin(Plugin, ABC):
         return [self.filter(state, pod, node) for node in nodes]
 
 
-@dataclass(frozen=True, slots=True)
-class NominatingInfo:
+class NominatingInfo(Struct, frozen=True):
     """The name of the node to which the pod is nominated, or "" if the nomination is cleared."""
 
     node: str
@@ -260,8 +260,7 @@ POINTS: dict[str, type[Plugin]] = {
 """The extension points, by their names in KubeSchedulerConfiguration."""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """The reasons why no node fits, and the plugins that rejected the pod.
 
     The reasons are given for each node, or for all nodes at once (`pre_filter`).
@@ -269,7 +268,7 @@ class Diagnosis:
 
     statuses: Mapping[str, Status]
     pre_filter: str = ""
-    plugins: frozenset[str] = field(default_factory=frozenset)
+    plugins: frozenset[str] = frozenset()
 
 
 # -- the handle given to plugins ---------------------------------------------------------------------------------------

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from enum import Enum
+
+from msgspec import Struct, field
 
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
@@ -36,8 +37,7 @@ class GroupVerdict(Enum):
     ERROR = "error"
 
 
-@dataclass(slots=True)
-class MemberAttempt:
+class MemberAttempt(Struct):
     """The attempt to schedule one pod in the cycle of its group.
 
     `node` is the node where the pod is placed, or "" if there is none. `waits` is the reason why Permit delays the pod.
@@ -52,8 +52,7 @@ class MemberAttempt:
     waits: Sequence[Status] = ()
 
 
-@dataclass(slots=True)
-class GroupOutcome:
+class GroupOutcome(Struct):
     """The result of a group's cycle. If the verdict is ERROR, the last attempt is the attempt that failed."""
 
     verdict: GroupVerdict
@@ -168,8 +167,7 @@ class PlacementError(Exception):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class GroupPlacement:
+class GroupPlacement(Struct, frozen=True):
     """The nodes in one domain. If `nodes` is None, the placement contains all nodes in the cluster."""
 
     domain: str = ""
@@ -320,8 +318,7 @@ def failed(error: str) -> CycleResult:
 # -- searching for the best placement ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class GroupTask:
+class GroupTask(Struct, frozen=True):
     """A group, and the pods in the group that are tried together, in order."""
 
     key: GroupKey
@@ -332,8 +329,7 @@ class GroupTask:
     """The percentage of nodes that are enough if the pod fits on them."""
 
 
-@dataclass(slots=True)
-class GroupAnswer:
+class GroupAnswer(Struct):
     """The outcome for a group's pods. If the group is not scheduled, `message` is the group's own message."""
 
     outcome: GroupOutcome
