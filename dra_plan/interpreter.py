@@ -1,8 +1,7 @@
-"""Settings of the whole Python process: the recursion limit and garbage collection.
+"""Process-wide settings: the recursion limit and garbage collection.
 
-No other module changes the recursion limit or stops the collector. The limit belongs to the whole process, so each user
-adds the frames that it needs and removes them again. This works for any initial limit, and when users in other threads
-start and end in between.
+No other module may change them. Each user adds the frames that it needs to the recursion limit and removes them again,
+so users in several threads do not disturb each other.
 """
 
 import gc
@@ -16,7 +15,7 @@ _lock = Lock()
 
 @contextmanager
 def more_frames(frames: int) -> Iterator[None]:
-    """Within the block, allow this many more nested calls of Python functions. The old limit is restored afterwards.
+    """Within the block, allow this many more nested calls of Python functions.
 
     This is safe only for functions in Python, because since Python 3.11 their frames use no C stack.
     """

@@ -1,4 +1,4 @@
-"""The subject of questions: the loaded and edited objects of a cluster, and the release to simulate."""
+"""The loaded and edited objects of a cluster, and the release to simulate."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ A = TypeVar("A", bound=PrintedAnswer[Any])
 class LoadedCluster:
     """Kubernetes objects and the release to simulate. A cluster is immutable: `at` and the edits return a new cluster.
 
-    Intermediate results, such as pools and compiled selectors, are cached. A cluster that is created from another
-    cluster shares the results that do not change. Arguments that take several names also take a single name.
+    Intermediate results, such as pools and compiled selectors, are cached and shared with clusters made from this one,
+    as far as they still apply. Arguments that take several names also take a single name.
     """
 
     __slots__ = ("_asked", "_edits", "_ignored", "_inventory", "_read", "_view")
@@ -66,7 +66,7 @@ class LoadedCluster:
         edits: tuple[AppliedEdit, ...] = (),
         ignored: frozenset[str] = frozenset(),
     ) -> None:
-        """Store the parts; `asked` is the source of the target, `read` reads the input for `validate`."""
+        """Create a cluster. `asked` determines the target, and `read` reads the input for `validate`."""
         self._inventory, self._view, self._asked, self._read = inventory, view, asked, read
         self._edits, self._ignored = edits, ignored
 
@@ -82,18 +82,18 @@ class LoadedCluster:
         namespace: str = "default",
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Load the objects in files, directories and `-` (standard input), with their positions in the files.
+        """Load the objects in files, directories and `-` (standard input).
 
-        These objects override the objects in `snapshot`, which is a cluster that was read earlier
-        (`dra_plan.read_cluster`). Namespaced objects without a namespace are put into `namespace`.
+        They override the objects in `snapshot`, which is a cluster that was read earlier (`dra_plan.read_cluster`).
+        Namespaced objects without a namespace are put into `namespace`.
 
-        Without a `kubernetes_version`, the snapshot's release is used. Without a snapshot, the release of the kubelets
-        is used if all Nodes have the same minor version; otherwise, the release is 1.36. If a release has no recorded
-        data, the nearest release with recorded data is simulated, with a warning.
+        The default of `kubernetes_version` is the snapshot's release. Without a snapshot, it is the kubelets' minor
+        version if all Nodes have the same one, and otherwise 1.36. For a version without recorded data, the nearest
+        version that has such data is simulated, with a warning.
 
-        Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read, decoded or distinguished.
-        Raises UsageError for an invalid version, gate or quirks mode and, if `strict_version` is set, for a version
-        without recorded data.
+        Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read or decoded, and for objects
+        that cannot be told apart. Raises UsageError for an invalid version, gate or quirks mode and, if
+        `strict_version` is set, for a version without recorded data.
         """
         from dra_plan.manifests.load import load
         from dra_plan.manifests.sources import RecordedInput
@@ -120,7 +120,7 @@ class LoadedCluster:
         kubeconfig: str | None = None,
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Read the present state of a cluster with kubectl. By default, kubectl's current context is used.
+        """Read the current state of a cluster with kubectl. By default, kubectl's current context is used.
 
         The default release is the release of the cluster. Raises InputError if the cluster cannot be read or kubectl is
         missing. Raises UsageError in the same cases as `load`.
@@ -140,9 +140,9 @@ class LoadedCluster:
         objects: Objects,
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Return a cluster of plain objects, which are not modified. Results of `dra_plan.load` keep their positions.
+        """Return a cluster of plain objects, which are not modified. Objects from `dra_plan.load` keep their positions.
 
-        Later changes to a dict do not change the cluster (but see `validate`). Raises InputError for objects that
+        Later changes to the objects do not change the cluster (but see `validate`). Raises InputError for objects that
         cannot be decoded. Raises UsageError in the same cases as `load`, and for a string.
         """
         from dra_plan.manifests.load import LoadedObjects, inventory_of
@@ -170,10 +170,10 @@ class LoadedCluster:
         *,
         quirks: str | None = None,
     ) -> Self:
-        """Return the same objects with another release, other gates or other quirks. By default, nothing changes.
+        """Return the same objects with another release, other gates or other quirks.
 
-        An argument that is not given changes nothing. `feature_gates` are all the gates that differ from the defaults
-        of the release. Raises UsageError for unknown gates.
+        Omitted arguments stay as they are. `feature_gates` contains all gates that differ from the release's defaults.
+        Raises UsageError for unknown gates.
         """
         before = self._asked
         asked = asked_release(
@@ -188,7 +188,7 @@ class LoadedCluster:
     def reported(self, gates: Mapping[str, bool]) -> Self:
         """Return the same cluster with the feature gates that its scheduler reports (`dra_plan.gates_of_metrics`).
 
-        These gates replace the gates that the API server reports. Gates that were set explicitly do not change.
+        They replace the gates that the API server reports, but not the gates that were set explicitly.
         """
         return self._under(structs.replace(self._asked, reported=gates_of(gates, "gates")))
 
@@ -204,7 +204,7 @@ class LoadedCluster:
         return type(self)(self._inventory, view, asked, self._read, self._edits, self._ignored)
 
     def ignoring(self, *codes: str) -> Self:
-        """Return the same cluster, whose answers omit warnings with these codes. Gates do not count omitted warnings.
+        """Return the same cluster, with answers that neither report nor count warnings with these codes.
 
         Raises UsageError for an unknown code.
         """
@@ -216,10 +216,9 @@ class LoadedCluster:
     # What if
 
     def cordon(self, *nodes: str) -> Self:
-        """Return the cluster with these nodes cordoned. Raises UsageError for an unknown node.
+        """Return the cluster with these nodes cordoned. Raises UsageError, like all edits, for an unknown node.
 
-        Nodes are given by name or by a label selector such as `rack=r2`. Like all edits, this raises UsageError for an
-        unknown node.
+        Nodes are given by name or by a label selector such as `rack=r2`.
         """
         from .planner.node_choice import all_meant
         from .whatif import Cordon
@@ -230,7 +229,7 @@ class LoadedCluster:
         """Return the cluster with these nodes cordoned and their pods evicted.
 
         Pods with a controller are recreated as pending pods with the same names and with new claims from their
-        templates. The old claims lose their devices if no other pod uses them. Pods without a controller are removed,
+        templates. The old claims lose their devices unless other pods use them. Pods without a controller are removed,
         with a warning. DaemonSet pods and static pods stay until the node is removed. Nodes are given by name or by a
         label selector such as `rack=r2`.
         """
@@ -240,21 +239,21 @@ class LoadedCluster:
         return self.edited(*map(Drain, all_meant(self._inventory.nodes, names(nodes, "nodes"))))
 
     def without(self, *objects: str) -> Self:
-        """Return the cluster without these objects (KIND/NAME or KIND/NAMESPACE/NAME) and without their dependents.
+        """Return the cluster without these objects (KIND/NAME or KIND/NAMESPACE/NAME) and their dependents.
 
-        The dependents of a pod are its generated claims, and the dependents of a workload are its pods. The dependents
-        of a node are its pods and its node-local slices, and the dependents of a namespace are all objects in it.
+        The dependents of a pod are its generated claims. The dependents of a workload are its pods. The dependents of a
+        node are its pods and its node-local slices. The dependents of a namespace are all objects in it.
         """
         from .whatif import Without
 
         return self.edited(*map(Without.parse, names(objects, "objects")))
 
     def add_nodes(self, count: int, *, like: str | PathLike) -> Self:
-        """Return the cluster with `count` additional nodes and their slices.
+        """Return the cluster with `count` copies of a node and its slices.
 
-        `like` is the node that is copied: a node in the cluster, or the only node in a file. The copies have new names,
-        hostname labels, slices and pools, but the same devices and attributes. Raises UsageError if a copy is
-        impossible because a slice is not node-local or a pool would stay incomplete.
+        `like` is a node in the cluster, or a file with exactly one node. The copies have new names, hostname labels,
+        slices and pools, but the same devices and attributes. Raises UsageError if the node can't be copied because a
+        slice is not node-local or a pool is incomplete.
         """
         required(like, (str, os.PathLike), "like", "the name of a node, or a file")
         from .whatif import AddNodes
@@ -262,7 +261,7 @@ class LoadedCluster:
         return self.edited(AddNodes.of(self._inventory, whole_number(count, "count"), like))
 
     def label(self, *nodes: str, labels: Mapping[str, str | None]) -> Self:
-        """Return the cluster with these labels on the nodes. The value None removes a label.
+        """Return the cluster with these labels set on the nodes. The value None removes a label.
 
         Nodes are given by name or by a label selector such as `rack=r2`.
         """
@@ -273,7 +272,10 @@ class LoadedCluster:
         return self.edited(*(Label(node, required(labels, Mapping, "labels", "a mapping")) for node in meant))
 
     def scale(self, workload: str, replicas: int) -> Self:
-        """Return the cluster with this number of replicas of KIND/NAME or KIND/NAMESPACE/NAME. Running pods stay."""
+        """Return the cluster with the workload KIND/NAME or KIND/NAMESPACE/NAME scaled to `replicas`.
+
+        Running pods stay.
+        """
         from .whatif import Scale
 
         return self.edited(Scale(required(workload, str, "workload", "KIND/NAME"), whole_number(replicas, "replicas")))
@@ -289,7 +291,7 @@ class LoadedCluster:
     def applied(self, objects: LoadedCluster) -> Self:
         """Return the cluster after `kubectl apply` of these objects.
 
-        An object without a status or UID keeps the status or UID that it has in the cluster.
+        The cluster's values of omitted statuses and UIDs are kept.
         """
         from .whatif import Apply
 
@@ -305,10 +307,7 @@ class LoadedCluster:
         return self.edited(Restart())
 
     def edited(self, *edits: Edit) -> Self:
-        """Return the cluster after these edits have been made in the given order.
-
-        Everything that the edits do not change is shared with this cluster.
-        """
+        """Return the cluster after these edits, in the given order."""
         inventory, applied = self._inventory, list(self._edits)
         for edit in edits:
             done = able(edit, "apply", "edits", "edits").apply(inventory)
@@ -319,11 +318,11 @@ class LoadedCluster:
 
     @property
     def what_if(self) -> tuple[AppliedEdit, ...]:
-        """The edits that led to this cluster. Each edit comes with its effect."""
+        """The edits that led to this cluster, and their effects."""
         return self._edits
 
     def question(self, owners: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Question:
-        """Return the question that the options describe. Raises UsageError for invalid options."""
+        """Return the question with these options. Raises UsageError for invalid options."""
         return structs.replace(question(owners, options), runtime_config=self._asked.runtime_config)
 
     def allotted(self, timeout: float | None, progress: Progress | None) -> AbstractContextManager[None]:
@@ -334,7 +333,7 @@ class LoadedCluster:
         return allotted(seconds(timeout, "timeout"), callback(progress, "progress"))
 
     def with_edits(self, answer: A) -> A:
-        """Return the answer with this cluster and its edits added, and with the ignored warnings removed."""
+        """Return the answer with this cluster and its edits added, and without the ignored warnings."""
         drawn = (self.inventory, self.view)
         return replace(answer, what_if=self._edits, ignored=self._ignored, drawn=drawn)
 
@@ -345,25 +344,25 @@ class LoadedCluster:
 
     @property
     def view(self) -> View:
-        """The cluster in the form that the allocator uses. The view caches intermediate results for later answers."""
+        """The cluster as the allocator sees it, with cached intermediate results."""
         return self._view
 
     def reading(self) -> Reading:
         """Return the original manifests, which are the input of `validate`.
 
-        The manifests are read when this method is first called. Raises InputError for files that can no longer be read.
+        The files are read on the first call. Raises InputError for files that can no longer be read.
         """
         return self._read()
 
     def target_with(self, gate: str) -> Target:
-        """Return the target with a gate enabled, because the input shows that the gate is on.
+        """Return the target with a gate that the input shows to be enabled.
 
-        If the user has set the gate explicitly, the gate does not change.
+        A gate that the user set explicitly stays as it is.
         """
         return self._asked.serving(gate).target(self._inventory)
 
     def with_gate(self, gate: str) -> Self:
-        """Return the same cluster with this gate enabled. A gate that the user has set does not change."""
+        """Return the same cluster with this gate enabled. A gate that the user set explicitly stays as it is."""
         return self._under(self._asked.serving(gate))
 
     @property

@@ -1,4 +1,4 @@
-"""Did-you-mean suggestions: the known name nearest to an unknown one, by one rule for all names that users type."""
+"""Did-you-mean suggestions: the known name that is nearest to an unknown one."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ _LIMITS = ((2, 0), (4, 1), (7, 2))
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most similar to this name, or None if no name is similar enough. Case is ignored.
 
-    Names that differ only by a few typing errors come first. A typing error is a character that is missing, added or
-    replaced, or two characters that are swapped. If there are several such names, the name with the longest common
-    ending is returned, because people lose a digit in the middle of a number. For example, `node-0002` means
-    node-00002, not node-00020. If there are no such names, the only name with the same words in another order is
-    returned. Otherwise, the name that has the most in common with this name is returned.
+    The first rule that finds a name decides:
+
+    1. The name with the fewest typing errors, if there are only a few. A typing error is a missing, added or replaced
+    character, or two swapped characters. Among equals, the name with the longest common ending wins, because people
+    drop digits from the middle of a number: `node-0002` means node-00002, not node-00020. 2. The only name with the
+    same words in another order. 3. The name that has the most in common with this name.
     """
     by_folded: dict[str, str] = {}
     for candidate in sorted(set(known)):
@@ -41,7 +42,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def the_nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the nearest name, or None if two names are equally near. For example, `sdd` may mean `hdd` or `ssd`."""
+    """Return the nearest name, or None if two names are equally near: `sdd`, for example, may mean `hdd` or `ssd`."""
     found = nearest(name, known)
     if found is None:
         return None
@@ -53,8 +54,8 @@ def the_nearest(name: str, known: Iterable[str]) -> str | None:
 def misspelt(name: str, known: Iterable[str]) -> str | None:
     """Return the nearest name whose words are the same except for typing errors, or None if there is none.
 
-    For example, `mig.example.com` is not the same as `gpu.example.com`. Names that differ in a digit are not the same
-    either. If there is no such name, the only name with the same words in another order is returned.
+    Names that differ in a word or in a digit are different names: `mig.example.com` is not a misspelt
+    `gpu.example.com`. If no such name exists, the only name with the same words in another order is returned.
     """
     names = list(known)
     alike = [other for other in names if _has_words_of(name.lower(), other.lower())]
@@ -68,10 +69,10 @@ _OF_DRIVERS = frozenset({"dra", "driver", "drivers", "k8s", "resource", "resourc
 
 
 def renamed_driver(name: str, known: Iterable[str]) -> str | None:
-    """Return the only known name with the words of this driver's name, or with some or more words; None without one.
+    """Return the only known name whose words include those of this driver's name, or are included in them, or None.
 
-    For example, `gpu.intel.com` may be the new name of `gpu.resource.intel.com`. At least the vendor's name and a
-    further word must be the same, so `nic.example.com` is no name of `gpu.example.com`.
+    For example, `gpu.intel.com` may be the new name of `gpu.resource.intel.com`. The names must share the vendor's name
+    and at least one more word, so `nic.example.com` cannot be a new name of `gpu.example.com`.
     """
     mine = _device_words(name)
     found = set()
@@ -125,10 +126,7 @@ def _rank(name: str, other: str, limit: int) -> tuple[int, int, int, str] | None
 
 
 def distance(one: str, other: str, limit: int) -> int:
-    """Return how many characters have to be added, left out, replaced or swapped, but at most `limit` + 1.
-
-    Only neighbouring characters are swapped.
-    """
+    """Return the number of characters to add, remove, replace or swap with a neighbour, up to `limit` + 1."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for at, char in enumerate(one, start=1):

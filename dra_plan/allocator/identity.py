@@ -1,7 +1,4 @@
-"""The names of pools and devices (upstream's PoolID and DeviceID), and the contradictions within a pool.
-
-The contradictions are values here; `pools` finds them.
-"""
+"""The IDs of pools and devices (upstream's PoolID and DeviceID), and the problems that make a pool invalid."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from dra_plan.errors import UsageError
 
 
 class PoolID(NamedTuple):
-    """The ID of a pool. Its text form is `DRIVER/POOL`."""
+    """The ID of a pool, written as `DRIVER/POOL`."""
 
     driver: str
     pool: str
@@ -24,7 +21,7 @@ class PoolID(NamedTuple):
 
 
 class DeviceID(NamedTuple):
-    """The ID of a device in a pool. Its text form is `DRIVER/POOL/DEVICE`."""
+    """The ID of a device, written as `DRIVER/POOL/DEVICE`."""
 
     driver: str
     pool: str
@@ -40,7 +37,7 @@ class DeviceID(NamedTuple):
 
 
 def named_device(text: str) -> DeviceID:
-    """Return the device named by DRIVER/POOL/DEVICE. The pool name may contain slashes.
+    """Return the device named by `DRIVER/POOL/DEVICE`. The pool name may contain slashes.
 
     Raises UsageError if the text does not have this form.
     """
@@ -55,11 +52,11 @@ def named_device(text: str) -> DeviceID:
 
 
 class PoolProblem(Struct, frozen=True, kw_only=True):
-    """A contradiction within a pool. `str()` returns upstream's text for the problem.
+    """A problem that makes a pool invalid. `str()` returns upstream's message.
 
-    If `twice` is set, a name occurs twice: the name of a `device` or, if there is no device, the name of a
-    `counter_set`. Otherwise, the device consumes a counter set that does not exist, or a `counter` that the counter set
-    does not contain.
+    If `twice` is true, two devices are named `device` or, if `device` is empty, two counter sets are named
+    `counter_set`. Otherwise, a device consumes a counter set that does not exist, or a `counter` that the counter set
+    does not have.
     """
 
     device: str = ""
@@ -77,7 +74,7 @@ class PoolProblem(Struct, frozen=True, kw_only=True):
         return f"counter set {self.counter_set} not found"
 
     def concerns(self, spec: ResourceSliceSpec) -> bool:
-        """Return whether the slice with this spec is involved in the problem."""
+        """Return whether the problem involves the slice with this spec."""
         if self.device:
             return any(device.name == self.device for device in spec.devices)
         if self.twice:

@@ -267,6 +267,7 @@ class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
     """A rule of the pod about other pods becomes a preference, or a container no longer uses its host port.
 
     `honor-taints`: a topology spread constraint no longer counts nodes with taints that the pod does not tolerate.
+    `raise-max-skew`: the topology spread constraint allows as much difference as is needed.
     `lower-min-domains`: the topology spread constraint requires only as many domains as there are.
     `change-topology-key`: the rules have the label that nodes have instead of its former name, which no node has.
     """
@@ -274,14 +275,14 @@ class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[
         str,
         one_of(
-            *("honor-taints", "lower-min-domains", "change-topology-key"),
-            *("relax-spread", "relax-anti-affinity", "drop-host-port"),
+            *("honor-taints", "lower-min-domains", "raise-max-skew", "change-topology-key"),
+            *("relax-spread", "relax-affinity", "relax-anti-affinity", "drop-host-port"),
         ),
     ]
     topology_key: str = ""
     to_key: Annotated[str, Meta(description="change-topology-key: the new topology key.")] = ""
-    from_: Annotated[Amount, Meta(description="lower-min-domains: the present value of minDomains.")] = 0
-    to: Annotated[Amount, Meta(description="lower-min-domains: the new value of minDomains.")] = 0
+    from_: Annotated[Amount, Meta(description="The present value of minDomains or maxSkew.")] = 0
+    to: Annotated[Amount, Meta(description="The new value of minDomains or maxSkew.")] = 0
     port: Amount = 0
 
 
@@ -295,12 +296,60 @@ class ResourceLowered(DocumentPart, frozen=True, kw_only=True):
     to: str
 
 
+class ResourceDropped(DocumentPart, frozen=True, kw_only=True):
+    """Containers no longer request an extended resource that devices serve, beside the devices of a claim."""
+
+    code: Annotated[str, one_of("drop-resource")]
+    resource: str
+    amount: Amount
+    containers: Annotated[list[str], Meta(min_length=1)]
+    class_: Annotated[str, Meta(description="The class that serves the resource.")]
+    uses_claim: Annotated[
+        bool, Meta(description="Whether these containers also use a claim that competes for the same devices.")
+    ] = False
+
+
+class ClaimDropped(DocumentPart, frozen=True, kw_only=True):
+    """The pod no longer has one of its claims, because other requests of the pod compete for the same devices."""
+
+    code: Annotated[str, one_of("drop-claim")]
+    entry: Annotated[Text, Meta(description="The name of the claim in the pod's resourceClaims.")]
+    claim: ClaimName
+    beside: Annotated[
+        str,
+        Meta(description="The extended resource that the containers with this claim also request, if they all do."),
+    ] = ""
+
+
 class ReplicasLowered(DocumentPart, frozen=True, kw_only=True):
     """The workload has fewer replicas."""
 
     code: Annotated[str, one_of("lower-replicas")]
     from_: int
     to: int
+
+
+class WorkloadStarted(DocumentPart, frozen=True, kw_only=True):
+    """A workload without pods creates the pods that a pod affinity term selects."""
+
+    code: Annotated[str, one_of("raise-replicas", "resume-job")]
+    kind: Text
+    namespace: str
+    name: Text
+    to: Annotated[Amount, Meta(description="raise-replicas: the new number of replicas.")] = 0
+
+
+class PodSelectorChanged(DocumentPart, frozen=True, kw_only=True):
+    """A rule of the pod about other pods selects these pods by other labels.
+
+    `narrow-pod-selector`: these are the labels by which the pod's own workload selects its pods.
+    """
+
+    code: Annotated[str, one_of("correct-pod-selector", "narrow-pod-selector")]
+    rule: Annotated[str, one_of("spread", "affinity", "anti-affinity")]
+    topology_key: str
+    from_: Annotated[str, Meta(description="The present label selector, in the format of `-l`.")]
+    to: Annotated[str, Meta(description="The new label selector, in the format of `-l`.")]
 
 
 class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
@@ -427,7 +476,11 @@ SuggestedChange = (
     | AffinityNamespacesAdded
     | PodRuleRelaxed
     | ResourceLowered
+    | ResourceDropped
+    | ClaimDropped
     | ReplicasLowered
+    | WorkloadStarted
+    | PodSelectorChanged
     | RolloutLoosened
     | ClaimTemplated
     | ResourceRenamed
@@ -455,6 +508,10 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "change-topology-key": PodRuleRelaxed,
     "merge-node-requirements": NodeRequirementsMerged,
     "add-affinity-namespaces": AffinityNamespacesAdded,
+    "correct-pod-selector": PodSelectorChanged,
+    "narrow-pod-selector": PodSelectorChanged,
+    "raise-replicas": WorkloadStarted,
+    "resume-job": WorkloadStarted,
     "rename-capacity": CapacityChanged,
     "rename-resource": ResourceRenamed,
     "serve-resource": ResourceServed,
@@ -463,6 +520,8 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "force-delete-pods": PodsGone,
     "loosen-rollout": RolloutLoosened,
     "use-claim-template": ClaimTemplated,
+    "drop-resource": ResourceDropped,
+    "drop-claim": ClaimDropped,
     "lower-count": CountLowered,
     "lower-capacity": CapacityChanged,
     "request-capacity": CapacityChanged,
@@ -473,7 +532,9 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "change-class": ClassChanged,
     "add-alternative": AlternativeAdded,
     "lower-min-domains": PodRuleRelaxed,
+    "raise-max-skew": PodRuleRelaxed,
     "relax-spread": PodRuleRelaxed,
+    "relax-affinity": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
     "drop-host-port": PodRuleRelaxed,
     "drop-node-requirement": NodeRequirementDropped,

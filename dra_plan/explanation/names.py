@@ -34,7 +34,7 @@ def pod_entry(claim: ResourceClaim) -> str:
 
 def pods_using(claim: ResourceClaim | None) -> list[str]:
     """Return the names of the pods that the claim is reserved for."""
-    reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
+    reserved = claim.reserved_for if claim is not None else []
     return [consumer.name for consumer in reserved if consumer.resource == "pods"]
 
 

@@ -189,7 +189,7 @@ def _text(amount: QuantityText | None) -> str | None:
 def holder(placement: Placement, key: str) -> ClaimHolder:
     """Return the holder of devices: a claim, and the pods that may use the claim's devices."""
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
-    reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
+    reserved = claim.reserved_for if claim is not None else []
     namespace, _, name = key.partition("/")
     pods = [user.name for user in reserved if user.resource == "pods"]
     return ClaimHolder(namespace=namespace, name=name, pods=pods, own=key in placement.own)

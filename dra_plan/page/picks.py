@@ -66,7 +66,7 @@ class Beginning:
     def held_by(self, namespace: str, pod: str) -> Iterator[str]:
         """Yield the keys of the claims that only this pod uses."""
         for key, claim in self.claims.items():
-            users = claim.status.reserved_for if claim.status is not None else []
+            users = claim.reserved_for
             if claim.metadata.namespace == namespace and [user.name for user in users] == [pod]:
                 yield key
 

@@ -168,7 +168,7 @@ class _DeviceUsers:
         keys = [self._state.dedicated[device.id]] if device.id in self._state.dedicated else []
         for key in dict.fromkeys([*keys, *self._state.shared.get(device.id, ())]):
             claim = self._claims.get(key)
-            reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
+            reserved = claim.reserved_for if claim is not None else []
             namespace, _, name = key.partition("/")
             yield ClaimHolder(namespace=namespace, name=name, pods=[user.name for user in reserved])
 

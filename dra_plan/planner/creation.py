@@ -15,9 +15,11 @@ from msgspec import Struct, structs
 from dra_plan.api.core import Pod, PodStatus
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.storage import PersistentVolumeClaim
 from dra_plan.api.workloads import Workload
 from dra_plan.claims.index import Index
+from dra_plan.claims.owners import is_new
 from dra_plan.claims.pod_claims import is_unmade, make_claim
 from dra_plan.documents.refusals import CLAIM_REFUSED, REFUSED
 from dra_plan.scheduler.admission import ARRIVAL, NAME
@@ -46,7 +48,7 @@ class NotCreated(Struct, frozen=True):
     @property
     def why(self) -> str:
         """The exceeded quota with its amounts. If no quota is exceeded, the text is the API server's message."""
-        from dra_plan.controllers.quota import in_words
+        from dra_plan.controllers.over_quota import in_words
 
         what = CLAIM_REFUSED if self.claim else REFUSED
         return f"{what}: {in_words(self.over, self.pod.metadata.namespace) if self.over else self.message}"
@@ -83,7 +85,7 @@ def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, l
         return inventory, []
     from dra_plan.controllers.quota import Quotas
 
-    new = [pod for pod in inventory.pods if _is_new(inventory, pod)]
+    new = [pod for pod in inventory.pods if is_new(inventory, pod)]
     refused = not_created(inventory, sorted(new, key=_name) if order == NAME else new, claims=False)
     if not new:
         return inventory, []
@@ -94,13 +96,6 @@ def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, l
 
 def _name(pod: Pod) -> tuple[str, str]:
     return pod.metadata.namespace, pod.metadata.name
-
-
-def _is_new(inventory: Inventory, pod: Pod) -> bool:
-    """Return whether the pod is not yet in a cluster, or was evicted and has not yet been created again."""
-    if pod.spec.node_name:
-        return False
-    return _name(pod) in inventory.returning or not (pod.metadata.is_stored or pod.status.phase)
 
 
 def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = True) -> list[NotCreated]:
@@ -114,9 +109,10 @@ def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = Tru
     from dra_plan.controllers.quota import QuotaLedger, Quotas, without_name
 
     quotas = Quotas(inventory)
-    there = {pod.key for pod in inventory.pods if not _is_new(inventory, pod)}
+    there = {pod.key for pod in inventory.pods if not is_new(inventory, pod)}
     created = {pod.key for pod in pods} - there
-    quotas.watch(lambda: inventory.classes, lambda namespace: _charged(inventory, namespace, created))
+    made: list[Pod | ResourceClaim] = []
+    quotas.watch(lambda: inventory.classes, lambda namespace: _charged(inventory, namespace, created, made))
     ledger = QuotaLedger(quotas)
     found, taken = [], []
     for pod in pods:
@@ -128,7 +124,8 @@ def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = Tru
             )
         else:
             taken.append(pod)
-    return [*found, *_without_claims(inventory, taken, ledger, quotas)] if claims else found
+            made += [limited] if pod.key in created else []
+    return [*found, *_without_claims(inventory, taken, ledger, quotas, made)] if claims else found
 
 
 def _volume_claims(index: Index, pod: Pod) -> Iterator[PersistentVolumeClaim]:
@@ -155,9 +152,16 @@ def _without_volumes(
 
 
 def _without_claims(
-    inventory: Inventory, pods: Iterable[Pod], ledger: QuotaLedger, quotas: Quotas
+    inventory: Inventory,
+    pods: Iterable[Pod],
+    ledger: QuotaLedger,
+    quotas: Quotas,
+    made: list[Pod | ResourceClaim],
 ) -> Iterator[NotCreated]:
-    """Yield the pods whose claims are rejected; a pod's first claim that fails stops the rest."""
+    """Yield the pods whose claims are rejected; a pod's first claim that fails stops the rest.
+
+    The other claims are added to `made`.
+    """
     from dra_plan.controllers.settle import claim_failure
 
     index, given = Index(inventory), {pod.key: pod for pod in inventory.pods}
@@ -172,18 +176,24 @@ def _without_claims(
             is_made = not is_unmade(as_given, entry) or index.generated_claims.of(as_given, entry.name) is not None
             if template is None or is_made:
                 continue
-            said = ledger.refuses(make_claim(template, pod, entry.name))
-            if said:
+            claim = make_claim(template, pod, entry.name)
+            said = ledger.refuses(claim)
+            if not said:
+                made.append(claim)
+            else:
                 over = tuple(quotas.exceeded.get(said, ()))
                 yield NotCreated(pod, claim_failure(entry.name, said), entry.name, over=over)
                 break
 
 
-def _charged(inventory: Inventory, namespace: str, created: Set[str]) -> Iterator[object]:
-    """Yield the objects in a namespace that exist before anything is created."""
+def _charged(
+    inventory: Inventory, namespace: str, created: Set[str], made: Sequence[Pod | ResourceClaim]
+) -> Iterator[object]:
+    """Yield the objects in a namespace that exist before anything is created, and those that were `made` since."""
     from dra_plan.controllers.quota import CHARGED
 
     for holder in CHARGED:
         for each in getattr(inventory, holder):
             if each.metadata.namespace == namespace and not (holder == "pods" and each.key in created):
                 yield each
+    yield from (each for each in made if each.metadata.namespace == namespace)

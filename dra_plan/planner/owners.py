@@ -435,7 +435,7 @@ class OwnerStates:
         if claim.allocation is None:
             return None
         namespace = claim.metadata.namespace
-        reserved = claim.status.reserved_for if claim.status is not None else []
+        reserved = claim.reserved_for
         users = [ObjectName(kind=_kind(who.resource), namespace=namespace, name=who.name) for who in reserved]
         return UnplannedOwner(owner=owner, state="Allocated", claims=[_allocated(claim)], used_by=users)
 

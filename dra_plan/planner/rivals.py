@@ -13,7 +13,7 @@ from dra_plan.claims.owners import DEPLOYMENT, deployment_of, ended
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.scheduling import ContestedPods, PodName
-from dra_plan.documents.verdicts import OtherPod
+from dra_plan.documents.verdict_parts import OtherPod
 from dra_plan.planner.question import Chosen
 from dra_plan.scheduler.attempts import PodRecord
 

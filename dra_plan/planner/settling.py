@@ -77,7 +77,7 @@ class SettledOutcome(Struct, frozen=True):
         said, settled, key = record.message or record.waiting, self.settled, _key(record.pod)
         if settled is None or record.node:
             return said
-        from dra_plan.controllers.quota import in_words
+        from dra_plan.controllers.over_quota import in_words
 
         over = settled.over_quota.get(key)
         what = REFUSED if record.refused else CLAIM_REFUSED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan.api.core import Container, ContainerStatus, Pod
-from dra_plan.claims.owners import RUNNING, STARTING, how_ended, is_sidecar, unfinished_init, why_waiting
+from dra_plan.claims.owners import RUNNING, STARTING, how_ended, unfinished_init, why_waiting
 from dra_plan.documents.claim_sets import WaitingContainer
 
 
@@ -20,7 +20,7 @@ def waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
         yield _awaited(*found)
         return
     is_known = waiting is not None and waiting.reason not in STARTING
-    sidecars = {one.name for one in pod.spec.init_containers if is_sidecar(one)}
+    sidecars = {one.name for one in pod.spec.init_containers if one.is_sidecar}
     inits = len(pod.status.init_container_statuses)
     for place, status in enumerate((*pod.status.init_container_statuses, *pod.status.container_statuses)):
         waiting = status.state.waiting
@@ -44,5 +44,5 @@ def _awaited(container: Container, status: ContainerStatus) -> WaitingContainer:
         ended=ended is not None,
         since=(running.started_at or "") if running is not None else "",
         init=True,
-        sidecar=is_sidecar(container),
+        sidecar=container.is_sidecar,
     )

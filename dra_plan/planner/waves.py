@@ -137,7 +137,7 @@ def devices_of(inventory: Inventory, pods: Collection[PodKey] | None = None) -> 
     """Return the devices of each pod as DRIVER/POOL/DEVICE. If `pods` is given, only these pods are included."""
     found: dict[PodKey, list[str]] = {}
     for claim in inventory.claims:
-        for user in claim.status.reserved_for if claim.status is not None else ():
+        for user in claim.reserved_for:
             key = claim.metadata.namespace, user.name
             if claim.allocation is not None and (pods is None or key in pods):
                 names = [f"{one.driver}/{one.pool}/{one.device}" for one in claim.allocation.devices.results]

@@ -15,7 +15,7 @@ from dra_plan.allocator import View
 from dra_plan.api.core import Node, NodeAllocatableResourceClaimStatus, Pod
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.pod_claims import PodClaimError, pod_claims
-from dra_plan.documents.verdicts import PodOutcome
+from dra_plan.documents.verdict_parts import PodOutcome
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.cluster.nodes import NodeInfo
 from dra_plan.scheduler.dra.filter import PodState

@@ -207,7 +207,7 @@ def _kept_claims(simulation: Simulation, evicted: Sequence[str]) -> list[Notice]
     """Return evicted pods' claims, because the scheduler releases no devices, and no controllers are simulated here."""
     kept: dict[str, list[str]] = {}
     for claim in simulation.cluster.claims if evicted else ():
-        reserved = claim.status.reserved_for if claim.status is not None else []
+        reserved = claim.reserved_for
         users = {f"{claim.metadata.namespace}/{user.name}" for user in reserved}
         if claim.allocation is not None and users and users <= {*evicted}:
             kept.setdefault(min(users), []).append(claim.key)

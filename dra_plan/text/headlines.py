@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dra_plan.api.well_known import KUEUE
-from dra_plan.documents.verdicts import (
-    AloneVerdict,
-    FullClaim,
-    GangShortage,
-    GatedVerdict,
-    OwnerVerdict,
-)
+from dra_plan.documents.verdict_parts import AloneVerdict, FullClaim, GangShortage, GatedVerdict
+from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.text import words
 from dra_plan.text.naming import named
 from dra_plan.text.rivals import other, room_taken

@@ -13,13 +13,15 @@ from dra_plan.documents.node_obstacles import (
     NodeObstacle,
     NodeRefusalReason,
     NodeShare,
+    PodSource,
     RefusingNodes,
     RequirementOrigin,
     ResourceUser,
     ShortAlternative,
 )
 from dra_plan.documents.stories import PoolElsewhere
-from dra_plan.documents.verdicts import DEVICES, LabelConflict
+from dra_plan.documents.verdict_parts import LabelConflict
+from dra_plan.documents.verdicts import DEVICES
 from dra_plan.explanation.hints import found_lines, unequal_types, wanted
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.text import words
@@ -227,6 +229,27 @@ def _unpublished(of: RemovedDevices) -> str:
     return f"{whose} must have {values}{which}, and driver {driver.driver} {publishes}{others}"
 
 
+def sources(of: Sequence[RefusingNodes]) -> list[str]:
+    """Return sentences that say where pods should come from that an affinity term selects and that no node has."""
+    absent = (one for group in of for one in group.about if one.absent)
+    return list(dict.fromkeys(_source(source, one.selector) for one in absent for source in one.sources))
+
+
+def _source(of: PodSource, selector: str) -> str:
+    name, labels = f"{of.kind} {of.namespace}/{of.name}", selector or "such labels"
+    if of.kind == "Pod":
+        return f"{name} has {labels}, but it is Pending too."
+    lacks = {
+        "NoReplicas": "it has 0 replicas",
+        "Suspended": "it is suspended",
+        "Pending": f"its pod {of.pod} is Pending too"
+        if of.pods == 1
+        else f"its {of.pods} pods, such as {of.pod}, are Pending too",
+        "NoPods": "it has none now",
+    }
+    return f"{name} creates pods with {labels}, but {lacks[of.state]}."
+
+
 def upgrades(of: Sequence[RefusingNodes]) -> list[str]:
     """Return sentences that say which drivers may publish a missing attribute in newer versions."""
     found = filter(None, (unpublished_attribute(one) for group in of for one in group.about))
@@ -384,7 +407,9 @@ def _affinity(of: NodeObstacle) -> str:
         if of.finished:
             verb, count = ("has", "it does") if len(of.finished) == 1 else ("have", "they do")
             other = f" ({words.listed(of.finished)} {verb} finished, so {count} not count){other}"
-        return f"pod affinity: no pod {pods} {_where(of, where)}{other}"
+        meant = f" (did you mean {of.near}?)" if of.near else ""
+        where = "on any node" if of.absent and not of.elsewhere else _where(of, where)
+        return f"pod affinity: no pod {pods} {where}{meant}{other}"
     if of.term == "existing":
         mine = f"pods {pods} such as this one"
         if of.varies:
@@ -405,7 +430,10 @@ def _spread(of: NodeObstacle) -> str:
     which = f"with {of.selector}" if of.selector else "that count"
     there = f"{of.topology_key}={of.domain} has {words.counted(of.pods, 'pod')} {which}"
     if of.varies:
-        there = f"too many pods {which} in their {of.topology_key} ({of.domain} has {of.pods})"
+        whose = f": {_counted(of)}" if of.counted else ""
+        there = f"too many pods {which} in their {of.topology_key} ({of.domain} has {of.pods}{whose})"
+    elif of.counted:
+        there += f" ({_counted(of)})"
     if of.min_domains:
         few = f"minDomains is {of.min_domains} and there {'is' if of.domains == 1 else 'are'} only {of.domains}"
         return f"topology spread: {there}; {few}, so the emptiest counts as {of.least}, and maxSkew is {of.max_skew}"
@@ -414,7 +442,21 @@ def _spread(of: NodeObstacle) -> str:
     if of.tainted:
         nodes = "its only node has a taint" if of.tainted == 1 else f"all of its {of.tainted} nodes have taints"
         why = f" ({nodes} that the pod does not tolerate)"
-    return f"topology spread: {there}, {emptiest} {of.least}{why}, and maxSkew is {of.max_skew}"
+    elif of.useless:
+        why = f" (no node in it has the {words.listed(of.useless)} that the pod needs)"
+    itself = "; the pod itself does not count" if of.excludes_itself else ""
+    return f"topology spread: {there}, {emptiest} {of.least}{why}, and maxSkew is {of.max_skew}{itself}"
+
+
+def _counted(of: NodeObstacle) -> str:
+    """Return whose pods a spread counts; those of the pod's own workload come last."""
+    more = of.pods - sum(one.pods for one in of.counted)
+    told = [
+        f"pod {one.name}" if one.kind == "Pod" else f"{one.pods} of {one.name}" for one in of.counted if not one.own
+    ]
+    told += [f"{more} of others"] if more else []
+    told += [f"{one.pods or 'none'} of {one.name}" for one in of.counted if one.own]
+    return words.listed(told, len(told))
 
 
 def _volume(of: NodeObstacle) -> str:

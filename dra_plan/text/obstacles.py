@@ -15,6 +15,7 @@ from dra_plan.documents.reasons import (
     BlockingCounter,
     BlockingElement,
     BlockingRequest,
+    CompetingRequest,
     MetValues,
     NotTogether,
     SeenCounterSet,
@@ -88,7 +89,7 @@ def shortage(of: Shortage) -> str:
 
 def _needed(of: Shortage) -> str:
     several = len({need.claim.name for need in of.needs}) > 1
-    names = [f"{need.claim.name}/{need.request}" if several else need.request for need in of.needs]
+    names = [_short(need, several=several) for need in of.needs]
     parts = " + ".join(f"{name} {need.need}" for name, need in zip(names, of.needs, strict=True))
     return f"{of.sum} needed ({parts})" if len(of.needs) > 1 else f"{of.sum} needed by {names[0]}"
 
@@ -103,7 +104,7 @@ def slot_lines(of: Sequence[SeenCounterSet]) -> Iterator[str]:
 def element(of: BlockingElement) -> str:
     """Return the text for a request, constraint, counter or claim that takes part in a conflict."""
     if isinstance(of, BlockingRequest):
-        return f"{words.request(of)}{_passing(of)}"
+        return f"{words.competing(of)}{_passing(of)}"
     if isinstance(of, BlockingClaim):
         return f"claim {words.holder(of.claim)}, which has devices here"
     if isinstance(of, BlockingCounter):
@@ -169,11 +170,21 @@ def _too_few(of: NotTogether) -> str:
         return ""
     asked = [*_requests(of)]
     several = len({str(one.claim) for one in asked}) > 1
-    names = [f"{one.claim.name}/{one.request}" if several else one.request for one in asked]
+    names = [_short(one, several=several) for one in asked]
     if len({one.entry for one in asked if one.entry}) == len(asked):
         names = [f"{len(asked)} claims of the pod ({words.listed([one.entry for one in asked])})"]
+    if any(one.serves is not None for one in asked):
+        names = [words.competing(one) for one in asked]
+    comma = "," if asked[-1].serves is not None else ""
     are = "is" if of.left == 1 else "are"
-    return f"{words.listed(names)} need {of.need} devices together, {of.left or 'none'} {are} available"
+    return f"{words.listed(names)}{comma} need {of.need} devices together, {of.left or 'none'} {are} available"
+
+
+def _short(of: CompetingRequest, *, several: bool) -> str:
+    """Return the name of a request, with its claim if there are several."""
+    if of.serves is not None:
+        return words.asked_amount(of.serves)
+    return f"{of.claim.name}/{of.request}" if several else of.request
 
 
 def _free(met: MetValues) -> str:

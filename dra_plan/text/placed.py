@@ -9,7 +9,8 @@ from dra_plan.claims.owners import CRASHING, RUNNING, STARTING
 from dra_plan.documents.claim_sets import UnplannedOwner, WaitingContainer
 from dra_plan.documents.reasons import UnreadyPod
 from dra_plan.documents.stories import DriverPod
-from dra_plan.documents.verdicts import OwnerVerdict, PodEvent
+from dra_plan.documents.verdict_parts import PodEvent
+from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.text import words
 
 

@@ -8,7 +8,8 @@ from msgspec import structs
 
 from dra_plan.api.quantity import parse
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes
-from dra_plan.documents.verdicts import DEVICES, AloneVerdict, OwnerVerdict
+from dra_plan.documents.verdict_parts import AloneVerdict
+from dra_plan.documents.verdicts import DEVICES, OwnerVerdict
 from dra_plan.text import words
 from dra_plan.text.columns import indented
 from dra_plan.text.node_obstacles import in_common, obstacle, share, taken_ports, unpublished_attribute

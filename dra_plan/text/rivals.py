@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dra_plan.documents.scheduling import ContestedPods
-from dra_plan.documents.verdicts import OtherPod
+from dra_plan.documents.verdict_parts import OtherPod
 from dra_plan.text import words
 from dra_plan.text.naming import named
 

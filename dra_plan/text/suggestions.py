@@ -11,6 +11,7 @@ from dra_plan.documents.suggestions import (
     AffinityNamespacesAdded,
     AlternativeAdded,
     CapacityChanged,
+    ClaimDropped,
     ClaimReleased,
     ClaimTemplated,
     ClassChanged,
@@ -27,11 +28,13 @@ from dra_plan.documents.suggestions import (
     NodeTaintMet,
     NodeUncordoned,
     PodRuleRelaxed,
+    PodSelectorChanged,
     PodsGone,
     PoolAwaited,
     QuotaRaised,
     ReplicasLowered,
     RequestDropped,
+    ResourceDropped,
     ResourceLowered,
     ResourceRenamed,
     ResourceServed,
@@ -42,6 +45,7 @@ from dra_plan.documents.suggestions import (
     TaintTolerated,
     TriedChanges,
     VolumeFreed,
+    WorkloadStarted,
 )
 from dra_plan.text import words
 from dra_plan.text.folding import by_pool
@@ -308,8 +312,12 @@ def change(of: SuggestedChange) -> str:
             return f"set minDomains to {of.to} instead of {of.from_} in the topology spread over {of.topology_key}"
         case PodRuleRelaxed(code="change-topology-key"):
             return f"use topologyKey {of.to_key} instead of {of.topology_key}"
+        case PodRuleRelaxed(code="raise-max-skew"):
+            return f"set maxSkew to {of.to} instead of {of.from_} in the topology spread over {of.topology_key}"
         case PodRuleRelaxed(code="relax-spread"):
             return f"make the topology spread over {of.topology_key} a preference (whenUnsatisfiable: ScheduleAnyway)"
+        case PodRuleRelaxed(code="relax-affinity"):
+            return f"prefer the pod affinity in {of.topology_key} instead of requiring it"
         case PodRuleRelaxed(code="relax-anti-affinity"):
             return f"prefer the pod anti-affinity in {of.topology_key} instead of requiring it"
         case PodRuleRelaxed():
@@ -319,10 +327,22 @@ def change(of: SuggestedChange) -> str:
             return f"ask for {of.to} instead of {of.from_} {of.resource} in {where}"
         case ResourceRenamed():
             return f"ask for {of.to} instead of {of.resource}"
+        case ResourceDropped():
+            containers = f"container{'s' if len(of.containers) > 1 else ''} {words.listed(of.containers)}"
+            return f"remove {of.resource} from {containers}{_left_to(of)}"
+        case ClaimDropped():
+            beside = f": {of.beside} asks for the same device" if of.beside else ""
+            return f"remove {of.entry} ({words.asking(of.claim)}) from the pod's claims{beside}"
         case ReplicasLowered():
             return f"run {of.to} instead of {of.from_} pods"
         case ResourceServed():
             return f"have class {of.class_} serve {of.resource} (its extendedResourceName)"
+        case WorkloadStarted(code="raise-replicas"):
+            return f"scale {of.kind} {of.namespace}/{of.name} to {words.counted(of.to, 'replica')}"
+        case WorkloadStarted():
+            return f"resume {of.kind} {of.namespace}/{of.name}"
+        case PodSelectorChanged():
+            return f"select {of.to} instead of {of.from_} in the {_RULES[of.rule]} {of.topology_key}"
         case RolloutLoosened():
             return f"let the rollout delete an old pod first: maxUnavailable {of.to} in deployment {of.deployment}"
         case ClaimTemplated():
@@ -341,6 +361,17 @@ def change(of: SuggestedChange) -> str:
             return f"release claim {words.released(of.release, of.pods)}{'' if of.pods else UNUSED}"
         case GateEnabled():
             return f"enable feature gate {of.gate}"
+
+
+_RULES = {"spread": "topology spread over", "affinity": "pod affinity in", "anti-affinity": "pod anti-affinity in"}
+"""The words for a rule about other pods, before its topology key."""
+
+
+def _left_to(of: ResourceDropped) -> str:
+    """Return what gives the containers their devices, if it is not the resource that is removed."""
+    if not of.uses_claim:
+        return ""
+    return f": {'their' if len(of.containers) > 1 else 'its'} claim asks for the same device"
 
 
 def _own_claim(of: ClaimTemplated) -> str:

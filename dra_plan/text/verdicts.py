@@ -6,15 +6,14 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from dra_plan.allocator import Outcome
+from dra_plan.controllers.over_quota import in_words
 from dra_plan.documents.base import listing
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.stories import SharedClaim
-from dra_plan.documents.verdicts import (
-    DEVICES,
-    GOOD,
+from dra_plan.documents.verdict_parts import (
     AloneVerdict,
     AwaitedCondition,
     ChangedReason,
@@ -22,14 +21,14 @@ from dra_plan.documents.verdicts import (
     GatedVerdict,
     LastMessage,
     LeavingClaim,
-    OwnerVerdict,
 )
+from dra_plan.documents.verdicts import DEVICES, GOOD, OwnerVerdict
 from dra_plan.documents.volume_needs import VolumeClaimNeeds
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.headlines import admission, headline, none_of, with_gates, without_gates
 from dra_plan.text.naming import object_name
-from dra_plan.text.node_obstacles import label_conflict, upgrades
+from dra_plan.text.node_obstacles import label_conflict, sources, upgrades
 from dra_plan.text.refusing_nodes import (
     MOST_SHARES,
     in_vain,
@@ -81,6 +80,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
     yield from (f"  {words.absent(one)}" for one in of.absent)
+    yield from indented(sources(of.told_nodes))
     yield from indented(upgrades(of.told_nodes))
     yield from indented(map(_shared, of.shared_claims))
     yield from indented(map(_left_over, of.left_over))
@@ -235,7 +235,9 @@ def _queue_lines(of: OwnerVerdict) -> Iterator[str]:
 
 
 def _forbidden(of: OwnerVerdict) -> Lines:
-    """Yield the API server's message about pods that it does not create and that have no names yet."""
+    """Yield who uses the quota, and the API server's message about pods that it does not create."""
+    if of.over:
+        yield f"{words.capital(in_words(of.over, of.namespace))}."
     yield of.message
     for each in of.defaulted:
         yield (
@@ -243,7 +245,7 @@ def _forbidden(of: OwnerVerdict) -> Lines:
             f"LimitRange {each.limit_range} sets {each.amount}."
         )
     if of.over:
-        is_amount = any("." in name or name in ("cpu", "memory") for name in of.over)
+        is_amount = any("." in each.resource or each.resource in ("cpu", "memory") for each in of.over)
         yield f"{'Request less, raise' if is_amount else 'Raise'} the quota, or delete objects that it counts."
 
 

@@ -13,9 +13,9 @@ from dra_plan import wording
 from dra_plan.api.core import Taint
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import DeviceTaint, DeviceToleration
-from dra_plan.documents.base import ClaimName, ObjectName, RequestName
+from dra_plan.documents.base import ClaimName, ObjectName, RequestName, ServedResource
 from dra_plan.documents.devices import ClaimHolder, TaintName
-from dra_plan.documents.reasons import LeadingReason, OwedToDefects, UnusablePool
+from dra_plan.documents.reasons import CompetingRequest, LeadingReason, OwedToDefects, UnusablePool
 from dra_plan.documents.stories import AbsentName, RequestDevices, StoryRequest
 from dra_plan.documents.suggestions import RequestChange
 from dra_plan.wording import NAMES, listed, value
@@ -131,6 +131,19 @@ def claim(of: ClaimName | ClaimHolder | ObjectName) -> str:
 def request(of: RequestName | RequestChange) -> str:
     """Return the words for a request, such as `request gpu of claim train`."""
     return request_of(of.claim, of.request)
+
+
+def competing(of: CompetingRequest) -> str:
+    """Return the words for a request, or for what the scheduler made it for."""
+    if of.serves is None:
+        return request(of)
+    containers = f"container{'s' if len(of.serves.containers) > 1 else ''} {listed(of.serves.containers)}"
+    return f"{asked_amount(of.serves)} of {containers}, which class {of.serves.class_} serves"
+
+
+def asked_amount(of: ServedResource) -> str:
+    """Return the amount of an extended resource, such as `nvidia.com/gpu=1`."""
+    return f"{of.resource}={of.amount}"
 
 
 def request_of(claim: ClaimName, name: str) -> str:

@@ -1,7 +1,7 @@
-"""DRA209, DRA218, DRA219, DRA224 to DRA226: what the API server looks up in other objects when it creates an object.
+"""What the API server's admission plugins look up when an object is created (DRA209, DRA218, DRA219, DRA224 to DRA226).
 
-These are namespaces, priority classes and service accounts. Pods that already exist are not checked, nor are
-workloads that exist and will create no more pods.
+They look up namespaces, priority classes and service accounts. Existing pods are not checked, nor are existing
+workloads that will not create more pods.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 class AdmissionPlugins(Struct, frozen=True):
-    """What the API server's admission plugins know when an object is created.
+    """The objects that the API server's admission plugins look up when an object is created.
 
     `namespaces` and `accounts` are None if the namespaces or service accounts are unknown.
     """
@@ -98,7 +98,7 @@ class AdmissionPlugins(Struct, frozen=True):
     namespaces: frozenset[str] | None
     classes: Mapping[str, PriorityClass]
     accounts: frozenset[tuple[str, str]] | None
-    """By namespace and name."""
+    """The namespaces and names of the service accounts."""
 
     def namespace(self, name: str) -> Iterator[Problem]:
         """Check that objects can be created in this namespace."""
@@ -107,7 +107,7 @@ class AdmissionPlugins(Struct, frozen=True):
             yield NO_NAMESPACE.at(("metadata", "namespace"), message, nearest(name, sorted(self.namespaces)) or "")
 
     def pod(self, path: FieldPath, spec: PodSpec, namespace: str) -> Iterator[Problem]:
-        """Check a new pod in the same way as the admission plugins Priority and ServiceAccount."""
+        """Check a new pod as the admission plugins Priority and ServiceAccount do."""
         yield from self._class(path, spec)
         account = spec.service_account_name
         if self.accounts is None or account in ("", _DEFAULT) or (namespace, account) in self.accounts:
@@ -146,7 +146,7 @@ class AdmissionPlugins(Struct, frozen=True):
 
 
 def of_inventory(inventory: Inventory) -> AdmissionPlugins:
-    """Return what the API server's admission plugins know in a cluster that consists of these objects."""
+    """Return what the admission plugins look up in a cluster that consists of these objects."""
     return _admission(
         inventory.namespaces,
         inventory.priority_classes,
@@ -192,10 +192,7 @@ def _admission(
 
 
 def check(given: Input) -> Found:
-    """Yield a problem for each object in the input that admission plugins would reject.
-
-    The cluster is assumed to consist of the objects in the input.
-    """
+    """Yield a problem for each object that admission plugins would reject in a cluster that consists of the input."""
     admission = _of(given)
     for subject, obj in given.objects():
         if subject.kind is not None and subject.kind.namespaced and not _metadata(obj).is_stored:
@@ -215,7 +212,7 @@ def check(given: Input) -> Found:
 
 
 def makes_pods(workload: Any, index: Index) -> bool:
-    """Return whether an existing workload will create more pods, which are validated when they are created."""
+    """Return whether an existing workload will create more pods, which the API server validates on creation."""
     if not isinstance(workload, AnyWorkload) or is_over(workload):
         return False
     pods = [pod for pod in index.pods_of(workload) if not ended(pod)]
@@ -240,7 +237,7 @@ def _index(given: Input) -> Callable[[], Index]:
 
 
 def of_workload(problem: Problem) -> Problem:
-    """Return a problem with the workload, if the given problem makes the API server reject the workload's pods.
+    """Return a problem with the workload if the problem makes the API server reject the workload's pods.
 
     Other problems are returned unchanged.
     """

@@ -1,4 +1,4 @@
-"""DRA230 to DRA232, DRA240, DRA241: requests and constraints that the devices in the input can never meet."""
+"""Requests and constraints that no devices in the input can ever meet (DRA230 to DRA232, DRA240, DRA241)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,10 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check whether devices in the input can meet the requests and constraints. Without devices, nothing is checked."""
+    """Check whether the devices in the input can meet the requests and constraints.
+
+    Nothing is checked without devices.
+    """
     if not given.pools or not given.knows_all_devices:
         return
     broken = [placed.pool.id for placed in given.pools if placed.pool.incomplete]

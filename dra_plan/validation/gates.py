@@ -1,4 +1,4 @@
-"""DRA152: fields that the API server drops because their feature gate is off, and the object that remains."""
+"""Fields that the API server drops because their feature gates are off (DRA152), and what remains of the object."""
 
 from __future__ import annotations
 
@@ -129,18 +129,18 @@ _FIELDS = {kind: _fields(kind) for kind in (*_GATED, *_PARTS)}
 
 
 class StoredObject(NamedTuple):
-    """An object in the form in which the API server stores it.
+    """An object as the API server stores it.
 
-    For each gate that is off and drops fields, `problems` contains a problem at the first dropped field.
+    `problems` contains one problem for each disabled gate that drops fields, at the first of these fields.
     """
 
     kept: Any
     problems: list[Problem]
     dropped: dict[FieldPath, str]
-    """Each field that is dropped, and why."""
+    """The dropped fields, with the reason for each."""
 
     def explained(self, problem: Problem) -> Problem:
-        """Return the problem. If the API server drops the missing field, the message says so."""
+        """Return the problem. If a field is missing because the API server drops it, the message says so."""
         for path, reason in self.dropped.items():
             if path[:-1] == problem.path:
                 return replace(problem, message=f"{problem.message} ({reason.replace(' the field', f' {path[-1]}')})")
@@ -148,7 +148,7 @@ class StoredObject(NamedTuple):
 
 
 def stored(obj: Object, target: Target) -> StoredObject:
-    """Return the object in the form in which the API server stores it."""
+    """Return the object as the API server stores it."""
     if type(obj) not in _PARTS and not isinstance(obj, DeviceTaintRule):
         return StoredObject(obj, [], {})  # other kinds have no fields with gates
     told: dict[FieldPath, str] = {}

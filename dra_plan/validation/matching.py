@@ -1,4 +1,4 @@
-"""DRA220 to DRA223: selectors evaluated against the devices in the input. Selectors that do not compile are skipped."""
+"""Rules about selectors and the devices in the input (DRA220 to DRA223). Selectors that do not compile are skipped."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Evaluate all selectors in classes and requests on the devices in the input."""
+    """Evaluate all selectors of classes and requests on the devices in the input."""
     judging = _Judging(given)
     for subject, device_class in given.of(DeviceClass):
         path: FieldPath = ("spec", "selectors")

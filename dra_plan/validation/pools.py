@@ -1,6 +1,6 @@
-"""DRA210 to DRA217: the slices in a pool together, as the allocator gathers them.
+"""Rules about the slices of a pool, as the allocator gathers them (DRA210 to DRA217).
 
-The slices that one node gathers together come first, because only these can contradict each other; then the rules.
+Slices can contradict each other only if one node sees them both.
 """
 
 from __future__ import annotations
@@ -27,17 +27,16 @@ from .subject import Subject
 
 
 class Sighting:
-    """Finds out which slices a node can see together. Nodes in the input and nodes that slices name are considered."""
+    """The slices that a node can see together. It knows the nodes in the input and the nodes that slices name."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
         self._known: Remembered[tuple[PoolSlice, PoolSlice], bool] = Remembered()
 
     def joins(self, one: PoolSlice, other: PoolSlice) -> bool:
-        """Return whether one node can see both slices.
+        """Return whether there can be a node that sees both slices.
 
-        This is the case if a known node sees both slices, or if an unknown node that matches both node selectors would
-        see both slices.
+        This may be a known node, or an unknown node that matches both node selectors.
         """
         spec, beside = one.object.spec, other.object.spec
         if spec.node_name and beside.node_name:

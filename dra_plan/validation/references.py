@@ -1,4 +1,4 @@
-"""DRA201 to DRA208, DRA227: references to other objects, and whether these objects exist."""
+"""Rules about references to objects that do not exist (DRA201 to DRA208, DRA227)."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def _admin(given: Input) -> Found:
 
 
 def admin_label(path: FieldPath, namespace: str, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Problem]:
-    """Check that the namespace allows the admin access that the field at `path` requests.
+    """Check that the namespace permits the admin access that is requested at `path`.
 
     `labels` contains the labels of the namespaces in the input.
     """

@@ -1,7 +1,7 @@
-"""Check whether the API server accepts the planned objects: pods, workloads, their claims, templates and classes.
+"""Whether the API server accepts the planned pods and workloads, with their claims, templates and classes.
 
-Objects are checked one by one, new objects by their text and others as loaded, so that the check can run before every
-command; a rejected object is never part of a positive result. `run` validates whole inputs and points into their text.
+Objects are checked one by one, so that every command can check what it plans; a rejected object is never part of a
+positive result. `run` validates whole inputs.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _MARK = b'"\0"'
 
 
 class ApiServerRefusals:
-    """The objects in an inventory that the API server rejects, and the reasons. Each object is checked only once.
+    """The objects in an inventory that the API server rejects, and the reasons.
 
-    `runtime_config` selects the API versions that the API server serves; `{}` means the stable versions, and None means
+    `runtime_config` selects the API versions that the API server serves: `{}` means the stable versions, and None means
     all versions that the target can serve.
     """
 
@@ -61,11 +61,10 @@ class ApiServerRefusals:
         self._labels = {one.metadata.name: one.metadata.labels or {} for one in inventory.namespaces}
 
     def of(self, asked: Question) -> tuple[Finding, ...]:
-        """Return the findings that make the API server reject the object, an object that it needs, or its pods.
+        """Return the findings because of which the API server rejects the object, an object that it needs, or its pods.
 
-        The object's own findings come first. The findings for its controllers in the input follow, and then the
-        findings for claims, templates and classes, in the order in which the object names them. The result is empty if
-        the input shows no reason for a rejection.
+        The object's own findings come first, then those of its controllers in the input, and then those of the claims,
+        templates and classes, in the order in which the object names them.
         """
         found = [finding for each in self._about(asked) for finding in self._findings(each)]
         return tuple(dict.fromkeys([*found, *self._of_claims_to_come(asked)]))

@@ -1,7 +1,4 @@
-"""One object to validate, as it was written and as the API server would store it.
-
-The characters in the manifest to show for a problem come first, then the object itself.
-"""
+"""An object to validate, and the text that a finding about it marks in the manifest."""
 
 from __future__ import annotations
 
@@ -24,15 +21,15 @@ from .rule import Finding, Problem
 # This is the value, the key, or the nearest existing field.
 
 MOST_SHOWN = 240
-"""The maximum number of characters in an excerpt, which is the part around the place if the line is longer."""
+"""The maximum number of characters in an excerpt. Longer lines are shown only around the marked text."""
 _BEFORE = 80
 """The maximum number of characters before the place in the excerpt of a long line."""
 
 
 class MarkedText(NamedTuple):
-    """The text of a source that a finding marks, and the line on which the text begins.
+    """The text that a finding marks in a source, and the excerpt around it.
 
-    The first line and the first column have the number 1, and ends are not included.
+    Lines and columns are numbered from 1, and ends are exclusive.
     """
 
     line: int
@@ -40,15 +37,15 @@ class MarkedText(NamedTuple):
     end_line: int
     end_column: int
     field_line: int
-    """The line with the field's key, which differs if the value begins below it."""
+    """The line of the field's key. The value may begin on a later line."""
     excerpt: str
-    """The line, or a part of it if it is long."""
+    """The line, or a part of it if the line is long."""
     excerpt_column: int
     """The column at which the excerpt begins."""
 
 
 def mark(document: DocumentText, prefix: FieldPath, path: FieldPath, problem: Problem, root: object) -> MarkedText:
-    """Return the text that is marked for a problem with the field at `path` of the object `root`.
+    """Return the text to mark for a problem with the field at `path` of the object `root`.
 
     `prefix` is the path of the object in the document.
     """
@@ -141,11 +138,11 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     name: str = ""
     obj: Object | None = None
     problems: tuple[Problem, ...] = ()
-    """The problems found by reading the object."""
+    """The problems that were found when the object was read."""
     faults: tuple[FieldPath, ...] = ()
-    """The fields, as written, that cannot be decoded. `obj` has their probable meaning."""
+    """The paths, in the manifest, of fields that cannot be decoded. `obj` has their probable values."""
     lost: bool = False
-    """True if the meaning of one of these fields is unclear."""
+    """Whether the probable value of one of these fields is unknown."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -154,13 +151,13 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_flat(self) -> bool:
-        """Whether the version has the fields of `exactly` directly in the request, and device fields in `basic`."""
+        """Whether requests have the fields of `exactly`, and devices those of `basic`, directly in this API version."""
         return self.version in FLAT_VERSIONS
 
     def follows_from_fault(self, problem: Problem) -> bool:
-        """Return whether the problem is only a consequence of a field that cannot be decoded.
+        """Return whether the problem follows from a field that cannot be decoded.
 
-        This is the case if the problem is with the field, with a part of the field, or with a parent of the field.
+        It does if it concerns the field, a part of the field, or the parent of the field.
         """
         if not self.faults or problem in self.problems:
             return False
@@ -168,7 +165,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
         return any(path[: len(fault)] == fault or path == fault[:-1] for fault in self.faults)
 
     def as_written(self, path: FieldPath) -> FieldPath:
-        """Return the path of a v1 field in the API version in which the object is written."""
+        """Return the path of a v1 field in the object's own API version and form."""
         if self.kind is None or not self.is_flat:
             if self.kind is not None and is_flat(self.value, self.kind, path):
                 return flattened(self.kind, path)

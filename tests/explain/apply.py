@@ -220,6 +220,22 @@ def lower_request(objects: Objects, change: dict[str, Any]) -> None:
                 asked[change["resource"]] = change["to"]
 
 
+def drop_resource(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for container in spec["containers"]:
+            if container["name"] in change["containers"]:
+                for amounts in ("requests", "limits"):
+                    container["resources"].get(amounts, {}).pop(change["resource"], None)
+
+
+def drop_claim(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for holder in (spec, *(container.get("resources", {}) for container in spec["containers"])):
+            for field in ("resourceClaims", "claims"):
+                if field in holder:
+                    holder[field] = [one for one in holder[field] if one["name"] != change["entry"]]
+
+
 def rename_resource(objects: Objects, change: dict[str, Any]) -> None:
     for spec in pod_specs(objects):
         for container in spec["containers"]:
@@ -253,6 +269,13 @@ def change_topology_key(objects: Objects, change: dict[str, Any]) -> None:
                 each["topologyKey"] = change["toKey"]
 
 
+def raise_max_skew(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for each in spec.get("topologySpreadConstraints", ()):
+            if (each["topologyKey"], each["maxSkew"]) == (change["topologyKey"], change["from"]):
+                each["maxSkew"] = change["to"]
+
+
 def honor_taints(objects: Objects, change: dict[str, Any]) -> None:
     for spec in pod_specs(objects):
         for each in spec.get("topologySpreadConstraints", ()):
@@ -260,11 +283,28 @@ def honor_taints(objects: Objects, change: dict[str, Any]) -> None:
                 each["nodeTaintsPolicy"] = "Honor"
 
 
-def relax_anti_affinity(objects: Objects, change: dict[str, Any]) -> None:
+def relax_affinity(objects: Objects, change: dict[str, Any]) -> None:
     field = "requiredDuringSchedulingIgnoredDuringExecution"
+    rule = "podAntiAffinity" if change["code"] == "relax-anti-affinity" else "podAffinity"
     for spec in pod_specs(objects):
-        away = spec.get("affinity", {}).get("podAntiAffinity", {})
-        away[field] = [each for each in away.get(field, ()) if each["topologyKey"] != change["topologyKey"]]
+        terms = spec.get("affinity", {}).get(rule, {})
+        terms[field] = [each for each in terms.get(field, ()) if each["topologyKey"] != change["topologyKey"]]
+
+
+def select_pods(objects: Objects, change: dict[str, Any]) -> None:
+    field = "requiredDuringSchedulingIgnoredDuringExecution"
+    rule = {"affinity": "podAffinity", "anti-affinity": "podAntiAffinity", "spread": ""}[change["rule"]]
+    for spec in pod_specs(objects):
+        terms = spec.get("affinity", {}).get(rule, {}).get(field, ())
+        for each in terms if rule else spec.get("topologySpreadConstraints", ()):
+            labels = each["labelSelector"]["matchLabels"]
+            if ",".join(f"{key}={value}" for key, value in labels.items()) == change["from"]:
+                each["labelSelector"]["matchLabels"] = dict(one.split("=") for one in change["to"].split(","))
+
+
+def start(objects: Objects, change: dict[str, Any]) -> None:
+    field = {"replicas": change["to"]} if change["code"] == "raise-replicas" else {"suspend": False}
+    find(objects, change["kind"], change["name"])["spec"].update(field)
 
 
 def drop_host_port(objects: Objects, change: dict[str, Any]) -> None:
@@ -376,12 +416,20 @@ _APPLY = {
     "add-affinity-namespaces": add_affinity_namespaces,
     "lower-request": lower_request,
     "rename-resource": rename_resource,
+    "drop-resource": drop_resource,
+    "drop-claim": drop_claim,
     "lower-replicas": lower_replicas,
     "change-topology-key": change_topology_key,
     "honor-taints": honor_taints,
     "lower-min-domains": lower_min_domains,
     "relax-spread": relax_spread,
-    "relax-anti-affinity": relax_anti_affinity,
+    "relax-affinity": relax_affinity,
+    "relax-anti-affinity": relax_affinity,
+    "correct-pod-selector": select_pods,
+    "narrow-pod-selector": select_pods,
+    "raise-max-skew": raise_max_skew,
+    "raise-replicas": start,
+    "resume-job": start,
     "drop-host-port": drop_host_port,
     "loosen-rollout": loosen_rollout,
     "use-claim-template": use_claim_template,

@@ -195,7 +195,7 @@ def test_a_change_of_a_template_is_tried_in_all_claims_that_the_pod_has_from_it(
     made["status"] = {"phase": "Pending", "resourceClaimStatuses": known}
     nodes = [*having("a", *gpus(8)), node("b")]
     objects = [device_class(), of_template("t", request("gpu", count=count)), *nodes, made, *own]
-    assert told(objects) == [(["lower-count"], "a", 0)]
+    assert told(objects) == [(["lower-count"], "a", 0), (["drop-claim"], "a", 0)]
     lines = str(Cluster.of(objects).explain("pod/p"))
     each = f"(each of the {entries} claims then gets {to})"
     assert f"ask for {to} instead of {count} in request gpu of template t {each}" in lines
@@ -203,12 +203,12 @@ def test_a_change_of_a_template_is_tried_in_all_claims_that_the_pod_has_from_it(
     assert ") need 12 devices together, 8 are available" in lines
 
 
-def test_the_only_request_of_a_pod_is_never_left_out() -> None:
-    """With a template for each claim, the others keep their devices."""
+def test_the_only_request_of_a_claim_is_left_out_with_the_claim() -> None:
+    """The other claim keeps its devices, whether or not it has a template of its own."""
     one = [of_template("t", request("gpu")), pod("p", templates={"x": "t", "y": "t"})]
-    assert told([device_class(), *having("a", *gpus(1)), *one]) == []
+    assert told([device_class(), *having("a", *gpus(1)), *one]) == [(["drop-claim"], "a", 0)]
     two = [of_template("t", request("gpu")), of_template("u", request("gpu")), pod("p", templates={"x": "t", "y": "u"})]
-    assert told([device_class(), *having("a", *gpus(1)), *two]) == [(["drop-request"], "a", 0)] * 2
+    assert told([device_class(), *having("a", *gpus(1)), *two]) == [(["drop-claim"], "a", 0)] * 2
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,8 @@ def near(key: str) -> Object:
     return {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
+D = pod(labels={"app": "w", "part": "d"})
+SPREAD_W = {"topologySpreadConstraints": [SPREAD]}
 TAINT = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
 
 
@@ -101,7 +103,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             running("w", "a", labels={"app": "w"}),
             pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
         ],
-        [["relax-spread"]],
+        [["raise-max-skew"], ["relax-spread"]],
     ),
     "spread over the former name of a label": (
         [
@@ -137,7 +139,25 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             running("other", "b", cpu="4"),
             pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
         ],
-        [["relax-spread"], ["add-node"], ["remove-pods"]],
+        [["raise-max-skew"], ["relax-spread"], ["add-node"], ["remove-pods"]],
+    ),
+    "spread that counts pods of other workloads": (
+        [
+            *(node(name, labels={ZONE: name}, cpu=cpu) for name, cpu in (("a", "4"), ("b", "400m"))),
+            *(running(f"w-{at}", "a", cpu="100m", labels={"app": "w", "part": "x"}) for at in range(3)),
+            workload("ReplicaSet", "d", D, replicas=1, selector={"matchLabels": {"app": "w", "part": "d"}}),
+            pod("p", cpu="2", labels={"app": "w", "part": "d"}, metadata=owned("ReplicaSet", "d"), **SPREAD_W),
+        ],
+        [["narrow-pod-selector"], ["relax-spread"]],
+    ),
+    "anti-affinity to pods of other workloads": (
+        [
+            node("a"),
+            running("w", "a", labels={"app": "w", "part": "x"}),
+            workload("ReplicaSet", "d", D, replicas=1, selector={"matchLabels": {"app": "w", "part": "d"}}),
+            pod("p", labels={"app": "w", "part": "d"}, metadata=owned("ReplicaSet", "d"), affinity=APART),
+        ],
+        [["narrow-pod-selector"], ["relax-anti-affinity"], ["add-node"]],
     ),
     "spread over nodes": (
         [
@@ -145,7 +165,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             running("w", "a", labels={"app": "w"}),
             pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[{**SPREAD, "topologyKey": HOST}]),
         ],
-        [["relax-spread"], ["add-node"]],
+        [["raise-max-skew"], ["relax-spread"], ["add-node"]],
     ),
     "spread over a zone of tainted nodes": (
         [
@@ -155,7 +175,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             running("w-2", "b", labels={"app": "w"}),
             pod("p", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
         ],
-        [["honor-taints"], ["tolerate-node-taint"], ["remove-node-taint"], ["relax-spread"]],
+        [["honor-taints"], ["tolerate-node-taint"], ["remove-node-taint"], ["raise-max-skew"], ["relax-spread"]],
     ),
     "spread over more domains than there are": (
         [
@@ -233,7 +253,19 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     ),
     "pods that are nowhere": (
         [node("a"), pod("p", affinity={"podAffinity": APART["podAntiAffinity"]})],
-        [],
+        [["relax-affinity"]],
+    ),
+    "pods of a workload without replicas": (
+        [node("a"), deployment("w", pod(labels={"app": "w"}), 0), pod("p", affinity=near(HOST))],
+        [["raise-replicas"], ["relax-affinity"]],
+    ),
+    "pods of a suspended job": (
+        [node("a"), workload("Job", "w", pod(labels={"app": "w"}), suspend=True), pod("p", affinity=near(HOST))],
+        [["resume-job"], ["relax-affinity"]],
+    ),
+    "pods with a misspelt label": (
+        [node("a"), running("ww", "a", labels={"app": "ww"}), pod("p", affinity=near(HOST))],
+        [["correct-pod-selector"], ["relax-affinity"]],
     ),
     "a shared device of a device plugin": (
         [

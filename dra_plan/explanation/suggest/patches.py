@@ -25,6 +25,7 @@ from dra_plan.documents.base import ObjectName
 from dra_plan.documents.suggestions import (
     CHANGES,
     CapacityChanged,
+    ClaimDropped,
     ClaimReleased,
     ClassChanged,
     CountLowered,
@@ -34,6 +35,7 @@ from dra_plan.documents.suggestions import (
     PatchedObject,
     PatchOperation,
     PoolAwaited,
+    ResourceDropped,
     ResourceLowered,
     SelectorChanged,
     SuggestedChange,
@@ -64,6 +66,8 @@ def rank(told: SuggestedChange) -> int:
         return RANKS.index("use-claim-template")
     if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":
         return RANKS.index("tolerate-taint")
+    if isinstance(told, ResourceDropped | ClaimDropped) and not _is_asked_twice(told):
+        return RANKS.index("drop-request")
     if gives_up_alternative(told) or (isinstance(told, NodeRequirementDropped) and not told.has):
         return RANKS.index("drop-request")
     share = _share(told)
@@ -75,6 +79,11 @@ def rank(told: SuggestedChange) -> int:
         return RANKS.index(told.code)
     is_of_pod = isinstance(told, ResourceLowered) and "/" not in told.resource
     return RANKS.index("change-value") if share == HALF or is_of_pod else RANKS.index("drop-request")
+
+
+def _is_asked_twice(told: ResourceDropped | ClaimDropped) -> bool:
+    """Return whether containers ask for the same devices both by a claim and by an extended resource."""
+    return told.uses_claim if isinstance(told, ResourceDropped) else bool(told.beside)
 
 
 HALF, NEARLY = Fraction(1, 2), Fraction(9, 10)

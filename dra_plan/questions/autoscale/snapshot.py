@@ -216,7 +216,7 @@ class ClusterSnapshot:
     def _full_claim(self, pod: Pod) -> ResourceClaim | None:
         """Return a claim of the pod that is already reserved for the maximum number of other pods."""
         for claim in self._claims_of(pod):
-            users = claim.status.reserved_for if claim is not None and claim.status is not None else []
+            users = claim.reserved_for if claim is not None else []
             if len(users) >= MOST_CONSUMERS and all(user.uid != pod_uid(pod) for user in users):
                 return claim
         return None

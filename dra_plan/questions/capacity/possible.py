@@ -203,7 +203,7 @@ def _as_scheduled(scheduled: ScheduledSets) -> list[PlacedCopy]:
     """Return the scheduler's result, as a placement."""
     held: dict[str, list[AllocationResult | None]] = {}
     for claim in scheduled.simulation.cluster.claims:
-        for user in claim.status.reserved_for if claim.status is not None else ():
+        for user in claim.reserved_for:
             held.setdefault(user.uid, []).append(claim.allocation)
     return [
         PlacedCopy(owner=owner, node=record.node, devices=_devices(held.get(record.pod.metadata.uid, ())))

@@ -138,7 +138,7 @@ def _used(inventory: Inventory) -> frozenset[ObjectName]:
     for claim in inventory.claims:
         key = (claim.metadata.namespace, claim.metadata.name)
         owners = index.used_claims.get(key, [])
-        holders = claim.status.reserved_for if claim.status is not None else ()
+        holders = claim.reserved_for
         if holders or any(each.kind != "Pod" or (each.namespace, each.name) not in ended_pods for each in owners):
             found.add(_name("ResourceClaim", claim.metadata))
             asked.append(claim.spec)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dra_plan import shown
 from dra_plan.allocator import Outcome
-from dra_plan.controllers.quota import in_words
+from dra_plan.controllers.over_quota import in_words
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
     ChangedField,

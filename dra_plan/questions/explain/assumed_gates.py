@@ -12,7 +12,8 @@ from msgspec import structs
 
 from dra_plan import releases
 from dra_plan.api.inventory import Inventory
-from dra_plan.documents.verdicts import GOOD, GatedVerdict, OwnerVerdict
+from dra_plan.documents.verdict_parts import GatedVerdict
+from dra_plan.documents.verdicts import GOOD, OwnerVerdict
 from dra_plan.releases import Target, switched_on_with
 from dra_plan.scheduler.notices import gates_of_groups
 

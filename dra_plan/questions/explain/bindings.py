@@ -14,7 +14,7 @@ from dra_plan.claims.index import Index, only_nodes
 from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import is_unmade, named_claims
 from dra_plan.documents.base import DeviceName
-from dra_plan.documents.verdicts import AwaitedCondition, ClaimOfLostNode, LeavingClaim
+from dra_plan.documents.verdict_parts import AwaitedCondition, ClaimOfLostNode, LeavingClaim
 from dra_plan.documents.volume_needs import VolumeElsewhere
 from dra_plan.near import the_nearest
 from dra_plan.planner.nodes import is_of_cluster
@@ -66,9 +66,7 @@ def users_of(inventory: Inventory, namespace: str, claims: Sequence[str]) -> set
 
 def _users(claim: ResourceClaim) -> list[str]:
     """Return the pods for which the claim is reserved."""
-    return [
-        one.name for one in (claim.status.reserved_for if claim.status is not None else []) if one.resource == "pods"
-    ]
+    return [one.name for one in claim.reserved_for if one.resource == "pods"]
 
 
 def _is_of(claim: ResourceClaim, pod: Pod) -> bool:

@@ -14,7 +14,7 @@ from dra_plan.api.core import NodeSelectorRequirement, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.selectors import requirement_holds
 from dra_plan.api.storage import StorageClass
-from dra_plan.documents.verdicts import LabelConflict
+from dra_plan.documents.verdict_parts import LabelConflict
 from dra_plan.documents.volume_needs import VolumePlace, VolumesApart
 from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 from dra_plan.scheduler.cluster.volumes import WAITS, Claim, migrated_source

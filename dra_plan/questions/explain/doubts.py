@@ -13,7 +13,8 @@ from msgspec import structs
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.documents.verdicts import GOOD, LastMessage, OwnerVerdict
+from dra_plan.documents.verdict_parts import LastMessage
+from dra_plan.documents.verdicts import GOOD, OwnerVerdict
 from dra_plan.manifests.kinds import named
 from dra_plan.planner.nodes import was_listed
 from dra_plan.questions.explain.reasons import last_message, reasons_in

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from dra_plan.api.core import Container, Namespace, Pod, PodSpec
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.well_known import ADMIN_ACCESS
-from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
+from dra_plan.api.well_known import ADMIN_ACCESS, TEMPLATE_HASH
+from dra_plan.api.workloads import (
+    AnyWorkload,
+    CronJob,
+    CustomWorkload,
+    Job,
+    ReplicationController,
+    Workload,
+    pod_template,
+)
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.suggestions import SuggestedChange
+from dra_plan.documents.suggestions import ObjectPatch, SuggestedChange
 from dra_plan.questions.explain.set_elsewhere import SetElsewhere
 from dra_plan.scheduler.cluster.pod_volumes import is_claim
 
@@ -26,6 +34,19 @@ EditSpec = Callable[[PodSpec], PodSpec]
 
 CONTAINER_LISTS = {"containers": "containers", "initContainers": "init_containers"}
 """The lists of containers of a pod spec: the field of the API, and the attribute."""
+
+
+class Remedy(Struct, frozen=True):
+    """One or more changes that were found together, and the function that applies them to an input.
+
+    If it is unknown how to apply the changes, the function returns None. `fixed` means that the changes are not
+    possible on an existing pod. `patches` are the patches of a change that was found elsewhere.
+    """
+
+    told: tuple[SuggestedChange, ...]
+    apply: Callable[[Inventory], Inventory | None]
+    fixed: bool = False
+    patches: tuple[ObjectPatch, ...] = ()
 
 
 class OwnedPods:
@@ -68,6 +89,27 @@ class OwnedPods:
         """What neither the first of the pending pods nor its controller decides."""
         pods = [self.object] if isinstance(self.object, Pod) else [found(self.inventory, one) for one in self.waiting]
         return next((SetElsewhere(self._index, pod) for pod in pods if isinstance(pod, Pod)), None)
+
+    def changed(self, told: SuggestedChange, edit: EditSpec, *, fixed: bool = False) -> Iterator[Remedy]:
+        """Yield a change of the pod spec, if its location is known."""
+        if self.spec is not None:
+            yield Remedy((told,), self.editing(edit), fixed=fixed)
+
+    @property
+    def own_labels(self) -> dict[str, str]:
+        """The labels by which the workload of the pods selects them; empty if it does not do so by labels alone.
+
+        A ReplicaSet selects by the hash of its template as well, unlike its Deployment.
+        """
+        owner = self.object
+        workload = self._index.top_of(owner) if isinstance(owner, Pod) else owner
+        if isinstance(workload, ReplicationController):
+            return dict(workload.spec.selector)
+        if not isinstance(workload, Workload) or workload.spec.selector is None:
+            return {}
+        labels = workload.spec.selector.match_labels or {}
+        is_plain = not workload.spec.selector.match_expressions
+        return {key: value for key, value in labels.items() if key != TEMPLATE_HASH} if is_plain else {}
 
     @property
     def cron_job(self) -> str:
@@ -202,3 +244,15 @@ def _without_claims(spec: PodSpec, names: AbstractSet[str]) -> PodSpec:
         if names.isdisjoint((entry.resource_claim_name, entry.resource_claim_template_name))
     ]
     return structs.replace(spec, resource_claims=there)
+
+
+def departed(inventory: Inventory, pods: Collection[str]) -> Inventory:
+    """Return the input without these pods and without what they held.
+
+    Pods are given as NAMESPACE/NAME.
+    """
+    if not pods:
+        return inventory
+    from dra_plan.whatif.edits import depart  # most inputs have no such pods, and start-up time matters
+
+    return depart(inventory, [pod for pod in inventory.pods if pod.key in pods]).inventory

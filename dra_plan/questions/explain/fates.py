@@ -11,7 +11,7 @@ from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.verdicts import HeldBy, OtherPod, Verdict
+from dra_plan.documents.verdict_parts import HeldBy, OtherPod, Verdict
 from dra_plan.planner.owners import POD
 from dra_plan.planner.rivals import other_pod
 from dra_plan.questions.explain.reasons import VerdictRun

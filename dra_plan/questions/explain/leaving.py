@@ -12,7 +12,7 @@ from dra_plan.documents.suggestions import PodsGone
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.bindings import is_unreachable, users_of
-from dra_plan.questions.explain.obstacle_remedies import Remedy, departed
+from dra_plan.questions.explain.editing import Remedy, departed
 
 MOST_NODES = 3
 """The number of nodes whose pods are tried to be gone."""

@@ -29,6 +29,7 @@ from dra_plan.documents.reasons import LeadingReason, NotTogether, UnreadyPod
 from dra_plan.documents.stories import AbsentName, MissingDriver, PoolElsewhere
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.questions.explain.domains import with_useless_domains
 from dra_plan.questions.explain.obstacle_details import MOST_EACH, OnNodes, blocking_pod, differing, obstacle_on
 from dra_plan.questions.explain.reasons import DeviceAttempt, RunQuestion, VerdictRun
 from dra_plan.scheduler.framework import plugin_names
@@ -86,6 +87,8 @@ class DeviceReason(NamedTuple):
     offer: NodeOffer | None = None
     group: NodeGroup | None = None
     """The node and others with the same findings."""
+    attempt: DeviceAttempt | None = None
+    """The attempt that the reason is about, if it is known."""
 
     def together(self) -> NotTogether | None:
         """Return the requirements that cannot be met together on the node, with the values for each requirement.
@@ -97,7 +100,8 @@ class DeviceReason(NamedTuple):
         blocking = self.group.blocking if self.group is not None else None
         if self.offer is None or blocking is None or not blocking.elements:
             return None
-        return not_together(self.offer, blocking)
+        made = not_together(self.offer, blocking)
+        return made if self.attempt is None else self.attempt.with_served(made)
 
     def deciding(self, offers: Sequence[NodeOffer]) -> DecidingClause | None:
         """Return the part of a selector that is false for the most devices of `offers`.
@@ -208,7 +212,8 @@ class DeviceReasons:
         if found is None or self._attempt is None or found.leading.request is None:
             return found
         name = self._attempt.resource_of(found.leading.request)
-        return found._replace(leading=structs.replace(found.leading, request=name), request=found.leading.request)
+        leading = structs.replace(found.leading, request=name)
+        return found._replace(leading=leading, request=found.leading.request, attempt=self._attempt)
 
     @property
     def are_elsewhere(self) -> bool:
@@ -352,6 +357,7 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
     told = [
         RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, of_devices, there))) for group in groups.values()
     ]
+    told = with_useless_domains(told, nodes)
     return sorted(told, key=lambda one: (_is_out(one), _is_kept_free(one), _distance(one), _lack(one), -len(one.nodes)))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dra_plan.api.core import Container, LimitRange, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.workloads import AnyWorkload, pod_template
-from dra_plan.documents.verdicts import DefaultedRequest
+from dra_plan.documents.verdict_parts import DefaultedRequest
 from dra_plan.scheduler.cluster.pod_requests import CPU, MEMORY, amount_text, amounts
 from dra_plan.scheduler.new_pods import pod_of
 
@@ -21,10 +21,6 @@ _LIMIT_RANGER = "kubernetes.io/limit-ranger"
 """The annotation in which the API server's LimitRanger plugin lists what it has set."""
 
 _GIVEN = re.compile(r"(?:: |; )(?P<resources>[^;:]+?) request for (?:init )?container (?P<container>[^;\s]+)")
-
-
-SIDECAR = "Always"
-"""The restartPolicy of an init container that keeps running."""
 
 
 def asked_of(container: Container, resource: str) -> int:
@@ -40,7 +36,7 @@ def peak(spec: PodSpec, resource: str) -> Sequence[Container]:
     sidecars: list[Container] = []
     sums: list[Sequence[Container]] = []
     for container in spec.init_containers:
-        if container.restart_policy == SIDECAR:
+        if container.is_sidecar:
             sidecars.append(container)
         else:
             sums.append([container, *sidecars])
@@ -105,7 +101,7 @@ def given_by_limit_range(pod: Pod, resource: str) -> set[str]:
 def _called(container: Container, spec: PodSpec) -> str:
     if container in spec.containers:
         return "container"
-    return "sidecar" if container.restart_policy == SIDECAR else "init container"
+    return "sidecar" if container.is_sidecar else "init container"
 
 
 def _sum(containers: Iterable[Container], resource: str) -> int:

@@ -19,12 +19,8 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.verdicts import (
-    AloneVerdict,
-    BindingPod,
-    GangShortage,
-    OwnerVerdict,
-)
+from dra_plan.documents.verdict_parts import AloneVerdict, BindingPod, GangShortage
+from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.planner.certainty import OF_VOLUMES, Certainty
 from dra_plan.planner.claim_sets import ClaimSetPlan
@@ -51,6 +47,7 @@ from dra_plan.questions.explain.reasons import (
     RunQuestion,
     VerdictRun,
 )
+from dra_plan.questions.explain.selected_pods import SelectedPods
 from dra_plan.questions.explain.set_elsewhere import SetElsewhere
 from dra_plan.questions.explain.shared_claims import full_claims
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
@@ -291,6 +288,7 @@ class PendingPods:
             self._leaving_pods,
             self._nodes,
             SetElsewhere(self._index, record.pod),
+            SelectedPods(self._index, record.pod, run),
             volume_claims,
         )
         return structs.replace(

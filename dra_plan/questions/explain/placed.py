@@ -14,7 +14,8 @@ from dra_plan.api.inventory import HeardEvent, Inventory
 from dra_plan.documents.base import DeviceName
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.stories import DriverPod
-from dra_plan.documents.verdicts import OwnerVerdict, PodEvent, TaintEviction
+from dra_plan.documents.verdict_parts import PodEvent, TaintEviction
+from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.questions.explain.bindings import devices_of, volumes_elsewhere
 
 if TYPE_CHECKING:

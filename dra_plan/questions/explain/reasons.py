@@ -11,19 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import ClusterInfo, Inventory
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.well_known import IMPLICIT_PREFIX
 from dra_plan.api.workloads import AnyWorkload, Workload, WorkloadCondition
 from dra_plan.claims.sets import ClaimSet, Owner, asked
-from dra_plan.documents.verdicts import (
-    ChangedReason,
-    LastMessage,
-)
+from dra_plan.documents.base import ServedResource
+from dra_plan.documents.reasons import BlockingRequest, CompetingRequest, NotTogether
+from dra_plan.documents.verdict_parts import ChangedReason, LastMessage
 from dra_plan.planner.certainty import may_lack
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.creation import not_created
@@ -33,7 +31,7 @@ from dra_plan.scheduler.clock import parse_time
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.cluster.memo import MOST_SHAPES
-from dra_plan.scheduler.cluster.nodes import PodInfo
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
 from dra_plan.scheduler.cycle import fit_error
 from dra_plan.scheduler.dra.filter import PodState
 from dra_plan.scheduler.dra.plugin import DynamicResources
@@ -102,26 +100,43 @@ class DeviceAttempt(Struct, frozen=True):
     allocated: tuple[ResourceClaim, ...]
     view: View
     has_more: bool
-    resources: Mapping[str, str] = field(default_factory=dict)
-    """The extended resource that each class serves: the scheduler names the requests for these."""
+    served: Mapping[str, ServedResource] = field(default_factory=dict)
+    """What each request of the claim for extended resources is for."""
 
     def resource_of(self, request: str) -> str:
         """Return the extended resource of a request in the scheduler's own claim, or the name of any other request."""
-        for claim in self.claims if self.has_more else ():
-            for each in claim.spec.devices.requests:
-                if each.name == request and each.exactly is not None and _OF_SCHEDULER.fullmatch(request):
-                    return self.resources.get(each.exactly.device_class_name, request)
-        return request
+        return self.served[request].resource if request in self.served else request
+
+    def with_served(self, of: NotTogether) -> NotTogether:
+        """Return what cannot be met together; requests for extended resources say what they are for."""
+        if not self.has_more:
+            return of
+        elements = [
+            structs.replace(one, serves=self._serves(one)) if isinstance(one, BlockingRequest) else one
+            for one in of.elements
+        ]
+        shortages = [
+            structs.replace(short, needs=[structs.replace(one, serves=self._serves(one)) for one in short.needs])
+            for short in of.shortages
+        ]
+        return structs.replace(of, elements=elements, shortages=shortages)
+
+    def _serves(self, of: CompetingRequest) -> ServedResource | None:
+        return self.served.get(of.request) if of.claim.name == self.claims[-1].metadata.name else None
 
 
-_OF_SCHEDULER = re.compile(r"container-\d+-request-\d+")
-"""The names that the scheduler gives to requests for extended resources."""
-
-
-def _resources(inventory: Inventory) -> Mapping[str, str]:
+def _served(plugin: DynamicResources, kept: PodState, pod: Pod, node: NodeInfo) -> dict[str, ServedResource]:
+    """Return what the requests for extended resources are for that the pod has on the node."""
+    requests, uses = plugin.served_on(kept, pod, node)
     return {
-        one.metadata.name: one.spec.extended_resource_name or IMPLICIT_PREFIX + one.metadata.name
-        for one in inventory.classes
+        one.name: ServedResource(
+            resource=next(use.resource for use in uses if use.request == one.name),
+            amount=one.exactly.count,
+            containers=[use.container for use in uses if use.request == one.name],
+            class_=one.exactly.device_class_name,
+        )
+        for one in requests
+        if one.exactly is not None
     }
 
 
@@ -222,7 +237,7 @@ class VerdictRun:
             allocated=tuple(kept.allocated),
             view=view if store.is_allocated_like(view.claims) else view.with_claims(tuple(store.seen())),
             has_more=kept.special is not None,
-            resources=_resources(self.simulation.inventory) if kept.special is not None else {},
+            served=_served(plugin, kept, pod, refused[0]) if kept.special is not None else {},
         )
 
     def _is_enough(self) -> bool:

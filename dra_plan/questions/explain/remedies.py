@@ -19,6 +19,7 @@ from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
+    ClaimDropped,
     NodeAdded,
     NodeAwaited,
     NodeRequirementDropped,
@@ -26,6 +27,7 @@ from dra_plan.documents.suggestions import (
     ObjectPatch,
     PatchOperation,
     PodsGone,
+    RequestDropped,
     ResourceLowered,
     SuggestedChange,
     TriedChanges,
@@ -35,14 +37,16 @@ from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.manifests import kinds
 from dra_plan.planner.carried_out import carried_out
+from dra_plan.questions.explain.asked_twice import without_one
 from dra_plan.questions.explain.claim_changes import ClaimChanges, asking_less
 from dra_plan.questions.explain.editing import (
     OwnedPods,
+    Remedy,
     found,
     spec_of,
 )
 from dra_plan.questions.explain.leaving import is_of_leaving, without_leaving
-from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, Remedy, may_be_new
+from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, may_be_new
 from dra_plan.questions.explain.removals import is_of_pods, priority_of, removals
 from dra_plan.questions.explain.shared_claims import claim_per_pod, own_claim
 from dra_plan.questions.explain.spec_edits import of_spec
@@ -146,7 +150,8 @@ class Remedies:
             helped += self._first_of(added, verdict, for_some=not helped)
         helped += self._first_of(_up_to(most, self._removed(verdict)), verdict, is_best=_has_place)
         helped += enough
-        return [one for one in helped if not any(_asks_less(one, other) for other in helped)]
+        worse = (_asks_less, _empties)
+        return [one for one in helped if not any(is_worse(one, other) for other in helped for is_worse in worse)]
 
     def _first_of(
         self,
@@ -285,6 +290,7 @@ class Remedies:
         yield from replaced_key(self._pods, one)
         yield from self._of_obstacles.of(one, group)
         yield from own_claim(self._inventory, self._pods, verdict, one)
+        yield from without_one(self._index, self._pods, one)
 
     def _wider(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
         """Yield pairs with changes that are otherwise tried alone: of claims, and of pods that are being deleted."""
@@ -450,6 +456,13 @@ def _asks_less(one: TriedChanges, other: TriedChanges) -> bool:
         return False
     amount = [amounts({each.resource: each.to})[each.resource] for each in (less, more)]
     return (less.container, less.resource) == (more.container, more.resource) and amount[0] < amount[1]
+
+
+def _empties(one: TriedChanges, other: TriedChanges) -> bool:
+    """Return whether it removes a request from a claim that another suggestion removes from the pod as a whole."""
+    whole = [change.claim for change in other.changes if isinstance(change, ClaimDropped)]
+    requests = [change.claim for change in one.changes if isinstance(change, RequestDropped)]
+    return any(claim in whole for claim in requests)
 
 
 def _key(changes: Iterable[SuggestedChange]) -> tuple[str, ...]:

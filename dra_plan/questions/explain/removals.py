@@ -17,7 +17,7 @@ from dra_plan.claims.owners import ended
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import PodsGone
 from dra_plan.explanation.suggest import patches
-from dra_plan.questions.explain.obstacle_remedies import Remedy
+from dra_plan.questions.explain.editing import Remedy
 from dra_plan.questions.explain.staying import why_it_stays
 from dra_plan.scheduler.cluster.nodes import PodInfo
 from dra_plan.scheduler.cluster.pod_requests import Amounts, amounts, pod_requests

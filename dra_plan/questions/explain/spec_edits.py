@@ -7,7 +7,7 @@ another resource, is requested.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,12 +19,14 @@ from dra_plan.api.core import (
     NodeSelectorRequirement,
     NodeSelectorTerm,
     Pod,
+    PodAffinity,
     PodAffinityTerm,
     PodSpec,
     ResourceRequirements,
     Toleration,
     WeightedPodAffinityTerm,
 )
+from dra_plan.api.meta import LabelSelector
 from dra_plan.api.selectors import selector_text
 from dra_plan.documents.suggestions import PatchOperation
 from dra_plan.explanation.suggest import patches
@@ -42,6 +44,17 @@ def spreading_anyway(spec: PodSpec, key: str) -> PodSpec:
     """Return the spec in which spread constraints for this topology key are only preferences, without minDomains."""
     made = [
         structs.replace(one, when_unsatisfiable=ANYWAY, min_domains=None) if one.topology_key == key else one
+        for one in spec.topology_spread_constraints
+    ]
+    return structs.replace(spec, topology_spread_constraints=made)
+
+
+def spreading_over(spec: PodSpec, key: str, selector: str, **fields: object) -> PodSpec:
+    """Return the spec in which the spread constraints with this key and selector have other values of these fields."""
+    made = [
+        structs.replace(one, **fields)
+        if (one.topology_key, selector_text(one.label_selector)) == (key, selector)
+        else one
         for one in spec.topology_spread_constraints
     ]
     return structs.replace(spec, topology_spread_constraints=made)
@@ -70,20 +83,32 @@ def honoring_taints(spec: PodSpec, key: str) -> PodSpec:
 
 def preferring_distance(spec: PodSpec, key: str) -> PodSpec:
     """Return the spec in which the required anti-affinity terms for this topology key become preferred terms."""
-    away = spec.affinity.pod_anti_affinity if spec.affinity is not None else None
-    if spec.affinity is None or away is None:
+    if spec.affinity is None or spec.affinity.pod_anti_affinity is None:
         return spec
-    required = away.required_during_scheduling_ignored_during_execution
+    made = _preferred(spec.affinity.pod_anti_affinity, key)
+    return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_anti_affinity=made))
+
+
+def preferring_pods(spec: PodSpec, key: str) -> PodSpec:
+    """Return the spec in which the required pod affinity terms for this topology key become preferred terms."""
+    if spec.affinity is None or spec.affinity.pod_affinity is None:
+        return spec
+    made = _preferred(spec.affinity.pod_affinity, key)
+    return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_affinity=made))
+
+
+def _preferred(rules: PodAffinity, key: str) -> PodAffinity:
+    """Return the terms about pods, with those for this topology key preferred instead of required."""
+    required = rules.required_during_scheduling_ignored_during_execution
     relaxed = [WeightedPodAffinityTerm(_WEIGHT, term) for term in required if term.topology_key == key]
-    made = structs.replace(
-        away,
+    return structs.replace(
+        rules,
         required_during_scheduling_ignored_during_execution=[one for one in required if one.topology_key != key],
         preferred_during_scheduling_ignored_during_execution=[
-            *away.preferred_during_scheduling_ignored_during_execution,
+            *rules.preferred_during_scheduling_ignored_during_execution,
             *relaxed,
         ],
     )
-    return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_anti_affinity=made))
 
 
 def without_port(spec: PodSpec, port: int, protocol: str) -> PodSpec:
@@ -207,18 +232,51 @@ def _is(one: NodeSelectorRequirement, label: str, operator: str, values: Sequenc
 
 def near_pods_in(spec: PodSpec, key: str, selector: str, namespaces: Sequence[str]) -> PodSpec:
     """Return the spec in which the required pod affinity terms with this selector select pods of these namespaces."""
-    near = spec.affinity.pod_affinity if spec.affinity is not None else None
-    if spec.affinity is None or near is None:
-        return spec
 
     def widened(term: PodAffinityTerm) -> PodAffinityTerm:
-        if term.topology_key != key or selector_text(term.label_selector) != selector:
-            return term
         return structs.replace(term, namespaces=list(dict.fromkeys([*term.namespaces, *namespaces])))
 
-    terms = near.required_during_scheduling_ignored_during_execution
-    made = structs.replace(near, required_during_scheduling_ignored_during_execution=list(map(widened, terms)))
+    return _with_near_terms(spec, key, selector, widened)
+
+
+def near_pods_with(spec: PodSpec, key: str, selector: str, labels: Mapping[str, str]) -> PodSpec:
+    """Return the spec in which the required pod affinity terms with this selector select pods with these labels."""
+    return _with_near_terms(spec, key, selector, lambda term: structs.replace(term, label_selector=labelled(labels)))
+
+
+def away_from_pods_with(spec: PodSpec, key: str, selector: str, labels: Mapping[str, str]) -> PodSpec:
+    """Return the spec in which the required anti-affinity terms with this selector select pods with these labels."""
+    away = spec.affinity.pod_anti_affinity if spec.affinity is not None else None
+    if spec.affinity is None or away is None:
+        return spec
+    made = _with_terms_about(away, key, selector, lambda term: structs.replace(term, label_selector=labelled(labels)))
+    return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_anti_affinity=made))
+
+
+def labelled(labels: Mapping[str, str]) -> LabelSelector:
+    """Return the selector of pods with these labels."""
+    return LabelSelector(match_labels={**labels})
+
+
+def _with_near_terms(
+    spec: PodSpec, key: str, selector: str, edit: Callable[[PodAffinityTerm], PodAffinityTerm]
+) -> PodSpec:
+    """Return the spec after its required pod affinity terms with this key and selector have been edited."""
+    if spec.affinity is None or spec.affinity.pod_affinity is None:
+        return spec
+    made = _with_terms_about(spec.affinity.pod_affinity, key, selector, edit)
     return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_affinity=made))
+
+
+def _with_terms_about(
+    rules: PodAffinity, key: str, selector: str, edit: Callable[[PodAffinityTerm], PodAffinityTerm]
+) -> PodAffinity:
+    """Return the terms about pods after the required ones with this key and selector have been edited."""
+    terms = [
+        edit(one) if (one.topology_key, selector_text(one.label_selector)) == (key, selector) else one
+        for one in rules.required_during_scheduling_ignored_during_execution
+    ]
+    return structs.replace(rules, required_during_scheduling_ignored_during_execution=terms)
 
 
 def lowering(spec: PodSpec, name: str, resource: str, to: str) -> PodSpec:
@@ -245,6 +303,33 @@ def asking_for_other(spec: PodSpec, resource: str, other: str) -> PodSpec:
         return structs.replace(one, resources=changed)
 
     return with_containers(spec, asking)
+
+
+def without_resource(spec: PodSpec, resource: str, containers: Collection[str]) -> PodSpec:
+    """Return the spec in which these containers request nothing of a resource."""
+
+    def without(one: Container) -> Container:
+        if one.name not in containers:
+            return one
+        kept = [{key: amount for key, amount in of.items() if key != resource} for of in _amounts(one)]
+        return structs.replace(one, resources=structs.replace(one.resources, requests=kept[0], limits=kept[1]))
+
+    return with_containers(spec, without)
+
+
+def _amounts(of: Container) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    return of.resources.requests, of.resources.limits
+
+
+def without_claim(spec: PodSpec, entry: str) -> PodSpec:
+    """Return the spec without this entry of its claims, which no container uses any more."""
+
+    def without(one: Container) -> Container:
+        kept = [each for each in one.resources.claims if each.name != entry]
+        return structs.replace(one, resources=structs.replace(one.resources, claims=kept))
+
+    kept = [each for each in spec.resource_claims if each.name != entry]
+    return with_containers(structs.replace(spec, resource_claims=kept), without)
 
 
 def _asking(container: Container, name: str, resource: str, to: str) -> Container:
@@ -282,9 +367,7 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
         yield PatchOperation(op="add", path=f"{path}/tolerations", value=new)
     else:
         yield from (PatchOperation(op="add", path=f"{path}/tolerations/-", value=each) for each in new)
-    for at, (old, new_entry) in enumerate(zip(before.resource_claims, after.resource_claims, strict=True)):
-        if old != new_entry:
-            yield PatchOperation(op="replace", path=f"{path}/resourceClaims/{at}", value=plain(new_entry))
+    yield from _of_claims(before.resource_claims, after.resource_claims, f"{path}/resourceClaims")
     if before.resources is not None and after.resources is not None:
         yield from _of_resources(before.resources, after.resources, f"{path}/resources")
     for field, name in CONTAINER_LISTS.items():
@@ -293,10 +376,24 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
             yield from _of_resources(had.resources, has.resources, f"{path}/{field}/{at}/resources")
 
 
+def _of_claims(before: Sequence[Any], after: Sequence[Any], path: str) -> Iterator[PatchOperation]:
+    """Yield the differences of entries with names, which are replaced or removed; the last is removed first."""
+    names = [one.name for one in after]
+    for at, old in reversed([*enumerate(before)]):
+        if old.name not in names:
+            yield PatchOperation(op="remove", path=f"{path}/{at}")
+    kept = [old for old in before if old.name in names]
+    for at, (old, new) in enumerate(zip(kept, after, strict=True)):
+        if old != new:
+            yield PatchOperation(op="replace", path=f"{path}/{at}", value=plain(new))
+
+
 def _of_resources(before: ResourceRequirements, after: ResourceRequirements, path: str) -> Iterator[PatchOperation]:
     """Yield the differences of a container's requests and limits; without any before, the field may be absent."""
     members = {one: dict(getattr(after, one)) for one in ("requests", "limits")}
     changed = {one: asked for one, asked in members.items() if asked != getattr(before, one)}
+    if before.claims != after.claims:
+        yield from _of_claims(before.claims, after.claims, f"{path}/claims")
     if changed and before == ResourceRequirements():
         yield PatchOperation(op="add", path=path, value=changed)
     else:
@@ -342,6 +439,13 @@ def _of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
         if had.topology_key != has.topology_key:
             place = f"{path}/topologySpreadConstraints/{at}/topologyKey"
             yield PatchOperation(op="replace", path=place, value=has.topology_key)
+        if had.label_selector != has.label_selector:
+            place = f"{path}/topologySpreadConstraints/{at}/labelSelector"
+            yield PatchOperation(op="replace", path=place, value=plain(has.label_selector))
+        if had.max_skew != has.max_skew:
+            yield PatchOperation(
+                op="replace", path=f"{path}/topologySpreadConstraints/{at}/maxSkew", value=has.max_skew
+            )
         if had.min_domains != has.min_domains:
             place = f"{path}/topologySpreadConstraints/{at}/minDomains"
             to = {} if has.min_domains is None else {"value": has.min_domains}

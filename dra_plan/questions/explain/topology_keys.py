@@ -14,8 +14,7 @@ from msgspec import structs
 from dra_plan.api.core import PodSpec
 from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.suggestions import PodRuleRelaxed
-from dra_plan.questions.explain.editing import OwnedPods
-from dra_plan.questions.explain.obstacle_remedies import Remedy
+from dra_plan.questions.explain.editing import OwnedPods, Remedy
 
 
 def replaced_key(pods: OwnedPods, one: NodeObstacle) -> Iterator[Remedy]:

@@ -22,11 +22,8 @@ from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended, is_over, is_ready, is_waiting, wanted
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.verdicts import (
-    LastMessage,
-    OwnerVerdict,
-    Verdict,
-)
+from dra_plan.documents.verdict_parts import LastMessage, Verdict
+from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.driver_pods import unready_pod
 from dra_plan.planner.creation import NotCreated
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
@@ -279,17 +276,17 @@ class _Verdicts:
             forbidden = self._forbidden.get(Owner(made.kind, made.namespace, made.name))
             if not forbidden:
                 return made
-            resources = [one.resource for one in forbidden[0].over]
+            over = forbidden[0].over
             made = structs.replace(
                 made,
                 verdict="Refused",
                 node_name="",
                 victims=[],
                 message=(forbidden[0].reason if made.kind != POD else "") or forbidden[0].message,
-                over=resources,
+                over=[*over],
                 forbidden=len(forbidden),
                 forbidden_claim=forbidden[0].claim,
-                defaulted=defaulted(self._inventory, asked, resources),
+                defaulted=defaulted(self._inventory, asked, [one.resource for one in over]),
                 pods=made.pods + len(forbidden) if made.kind != POD else 0,
             )
             return self._pending.trials.with_quotas(made, Owner(made.kind, made.namespace, made.name))

@@ -9,7 +9,8 @@ from dra_plan.api.core import Pod, ResourceQuota
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.quantity import parse
 from dra_plan.claims.owners import ended
-from dra_plan.controllers.quota import DEVICES, Quotas, counts_pods_or_claims, in_scope, never_counted, scopes_of, unset
+from dra_plan.controllers.over_quota import DEVICES
+from dra_plan.controllers.quota import Quotas, counts_pods_or_claims, in_scope, never_counted, scopes_of, unset
 from dra_plan.planner.answer import counted
 from dra_plan.questions.impact.document import AffectedPod, PodEffect, QuotaUse
 from dra_plan.whatif.edits import comes_back

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from dra_plan import shown
 from dra_plan.controllers.device_eviction import BY_DEVICE_TAINT
-from dra_plan.controllers.quota import in_words
+from dra_plan.controllers.over_quota import in_words
 from dra_plan.documents.scheduling import BY_CHANCE
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,

@@ -186,7 +186,7 @@ class _Holdings:
         }
         self._users: dict[PodKey, list[ResourceClaim]] = {}
         for claim in self._by_name.values():
-            for user in claim.status.reserved_for if claim.status is not None else ():
+            for user in claim.reserved_for:
                 if user.resource == "pods":
                     self._users.setdefault((claim.metadata.namespace, user.name), []).append(claim)
         self._elsewhere = _reached_by_several(inventory)

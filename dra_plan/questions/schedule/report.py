@@ -16,6 +16,7 @@ from dra_plan.text.words import capital, ended, scheduler_says
 RULES = {
     "unschedulable": RuleText("The pod stays pending", "dra-plan explain says why its claims do not fit."),
     "not-bound": RuleText("The pod is not bound yet", ("Something else must happen first; the message names it.")),
+    "over-quota": RuleText("A quota rejects the pod's claim", "Request less, raise the quota, or delete objects."),
     "scheduling-error": RuleText("The scheduling attempt failed with an error", "The message is the scheduler's own."),
     "refused": RuleText("The API server does not create the pod", "The message is the API server's own."),
     "undecided": RuleText(SEARCH_ENDED, "Allow more with --max-steps or --timeout."),
@@ -29,7 +30,7 @@ RULES = {
 CODES = {
     "Unschedulable": "unschedulable",
     "Gated": "not-bound",
-    "OverQuota": "not-bound",
+    "OverQuota": "over-quota",
     "Waiting": "not-bound",
     "Error": "scheduling-error",
     "Refused": refusals.CODE,

@@ -17,7 +17,7 @@ from dra_plan.documents.scheduling import (
     SettledCluster,
     TracedAttempt,
 )
-from dra_plan.documents.verdicts import PodOutcome
+from dra_plan.documents.verdict_parts import PodOutcome
 from dra_plan.questions.schedule.document import ScheduleDocument, devices_by_pod
 from dra_plan.questions.schedule.reasons import MISSING_TEMPLATE, aside, attempt_lines, of_rivals
 from dra_plan.text import formats, refusals
@@ -123,7 +123,7 @@ def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[S
         )
     if not document.settled:
         return shown_parts
-    return [*shown_parts, *parts(document.settled, nameless=any(pod.outcome == "OverQuota" for pod in document.pods))]
+    return [*shown_parts, *parts(document.settled)]
 
 
 def _without_template(document: ScheduleDocument) -> Iterator[str]:
@@ -282,18 +282,10 @@ MOST_NAMED = 3
 """The number of pod names in a cell before the rest is counted."""
 
 
-NAMELESS = "Kubernetes' message names no ResourceClaim, because the API server generates the name."
-"""What follows messages about claims that a quota rejects, which begin with an empty name."""
-
-
-def parts(settled: SettledCluster, *, nameless: bool) -> list[Part]:
-    """Return tables of ended pods, rejected objects and controller failures, and a line about the final state.
-
-    `nameless` is set if some of the failures are about claims that a quota rejects.
-    """
+def parts(settled: SettledCluster) -> list[Part]:
+    """Return tables of ended pods, rejected objects and controller failures, and a line about the final state."""
     tables = [_ended(settled), _refused(settled), _failures(settled), _later(settled)]
-    notes = [NAMELESS] if nameless else []
-    return [*(table for table in tables if table.rows), *notes, _end(settled)]
+    return [*(table for table in tables if table.rows), _end(settled)]
 
 
 def _ended(settled: SettledCluster) -> Table:
@@ -337,7 +329,7 @@ def _end(settled: SettledCluster) -> str:
         names = ", ".join(f"{pod.namespace}/{pod.name}" for pod in settled.unsettled.pods[:MOST_NAMED])
         return f"The cluster {unsettled_words(settled.unsettled.message)}{f' ({names})' if names else ''}."
     if not settled.rounds:
-        return "The controllers then evict and create no pods."
+        return "Nothing more happens after this."
     rounds = counted(settled.rounds, "round")
     return f"Settled after {rounds} of controllers: {have}, {waiting} wait{'s' if waiting == 1 else ''}."
 

@@ -106,7 +106,7 @@ class ClaimStore:
         self.written = dict.fromkeys(self._claims)
         self._arrivals, self.revision = len(self._claims), len(claims)
         for key, claim in self._claims.items():
-            if claim.metadata.owner_references or (claim.status is not None and claim.status.reserved_for):
+            if claim.metadata.owner_references or claim.reserved_for:
                 self._note_users(key, None, claim)
                 self._note_owner(key, claim)
 
@@ -341,7 +341,7 @@ def users(claim: ResourceClaim) -> list[str]:
 
     If a pod has no UID, NAMESPACE/NAME takes its place.
     """
-    reserved = claim.status.reserved_for if claim.status is not None else ()
+    reserved = claim.reserved_for
     if not reserved and not claim.metadata.owner_references:
         return []
     namespace, owner = claim.metadata.namespace, claim.metadata.controller

@@ -302,7 +302,7 @@ class PodInfo:
     def ports(self) -> list[Port]:
         """The host ports of the pod's containers and sidecar containers."""
         spec = self.pod.spec
-        sidecars = [c for c in spec.init_containers if c.restart_policy == "Always"]
+        sidecars = [c for c in spec.init_containers if c.is_sidecar]
         return host_ports((*sidecars, *spec.containers))
 
     @cached_property

@@ -144,7 +144,7 @@ def _aggregate(pod: Pod, defaults: Mapping[str, int]) -> dict[str, int]:
     sidecars: dict[str, int] = {}
     peak: dict[str, int] = {}
     for container in pod.spec.init_containers:
-        if container.restart_policy == "Always":
+        if container.is_sidecar:
             wanted = _requests(container, statuses.get(container.name), infeasible, defaults)
             _add(total, wanted)
             _add(sidecars, wanted)

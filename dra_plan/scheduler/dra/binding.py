@@ -174,7 +174,7 @@ class Binder:
     @staticmethod
     def _reserved(kept: PodState, claim: ResourceClaim, pod: Pod) -> bool:
         """Return whether the claim, as read by the pod, is reserved for it, or for a group with its group's name."""
-        users = claim.status.reserved_for if claim.status is not None else []
+        users = claim.reserved_for
         group = kept.group.metadata.name if kept.group is not None else None
         return any(user.uid == pod_uid(pod) or (user.resource == "podgroups" and user.name == group) for user in users)
 

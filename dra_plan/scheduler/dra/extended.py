@@ -131,7 +131,7 @@ def special_requests(
     mappings: list[Use] = []
     for resource in sorted(served):
         asking = [a for index, c in enumerate(containers) if (a := _asking(index, c, resource)) is not None]
-        lasting = [a for a in asking if a.index >= plain or a.container.restart_policy == "Always"]
+        lasting = [a for a in asking if a.index >= plain or a.container.is_sidecar]
         passing = [a for a in asking if a not in lasting]
         for one in lasting:
             requests.append(_request(one.request, classes[resource], one.count))

@@ -177,7 +177,7 @@ class NodeCheck:
                 return NodeAnswer(_LEFTOVER)
             if any(name not in mapped and name not in node.allocatable for name in kept.names):
                 return NodeAnswer(_CANNOT_FIT)
-            served = served_names(kept.names, mapped, node.allocatable)
+            served = self._served(kept, node)
             if not served and not kept.claims:
                 return NodeAnswer(None)
         refusal = used_elsewhere(pod, kept.allocated, node) if taking is not None else None
@@ -292,13 +292,22 @@ class NodeCheck:
         """
         if kept.special is None:
             return kept.pending
-        requests, _ = special_requests(pod, served, self._handle.cluster.extended_names())
+        requests, _ = self._requests_for(pod, served)
         return [*kept.pending, with_requests(kept.special, requests)]
+
+    def _requests_for(self, pod: Pod, served: tuple[str, ...]) -> tuple[list[DeviceRequest], list[Use]]:
+        return special_requests(pod, served, self._handle.cluster.extended_names())
+
+    def served_on(self, kept: PodState, pod: Pod, node: NodeInfo) -> tuple[list[DeviceRequest], list[Use]]:
+        """Return the requests of the special claim on the node, and the containers that use them."""
+        return self._requests_for(pod, self._served(kept, node))
+
+    def _served(self, kept: PodState, node: NodeInfo) -> tuple[str, ...]:
+        return served_names(kept.names, self._handle.cluster.extended_names(), node.allocatable)
 
     def claims_on(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
         """Return the claims for which the allocator has to find devices on the node."""
-        served = served_names(kept.names, self._handle.cluster.extended_names(), node.allocatable)
-        return self._claims(kept, pod, served)
+        return self._claims(kept, pod, self._served(kept, node))
 
     def _status(self, outcome: NodeOutcome, pod: Pod, node: NodeInfo) -> Status | None:
         match outcome.outcome:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from dra_plan.allocator import NodeOutcome
 from dra_plan.api.core import Pod
-from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus
+from dra_plan.api.resource import AllocationResult, DeviceRequest, ResourceClaim, ResourceClaimStatus
 from dra_plan.claims.pod_claims import PodClaimError, entry_claim
 from dra_plan.remembered import Remembered
 from dra_plan.scheduler.cluster.memo import MOST_SHAPES, NodeTables
@@ -41,7 +41,16 @@ from dra_plan.scheduler.framework.status import (
 
 from . import binding
 from .binding import Binder
-from .extended import is_ranked, new_special_claim, rank, served_names, special_requests, wanted_names, with_requests
+from .extended import (
+    Use,
+    is_ranked,
+    new_special_claim,
+    rank,
+    served_names,
+    special_requests,
+    wanted_names,
+    with_requests,
+)
 from .filter import (
     UNAVAILABLE,
     Allocations,
@@ -206,6 +215,10 @@ class DynamicResources(
         """Return the claims that the allocator has to satisfy on the node. The list may be empty."""
         return [] if kept.empty else self._check.claims_on(kept, pod, node)
 
+    def served_on(self, kept: PodState, pod: Pod, node: NodeInfo) -> tuple[list[DeviceRequest], list[Use]]:
+        """Return the requests for extended resources that devices have to serve on the node, and who uses them."""
+        return self._check.served_on(kept, pod, node)
+
     def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:
         """Return each node's version and the result for pods like this one, by node name.
 
@@ -251,7 +264,7 @@ class DynamicResources(
         uid = self._handle.cluster.info(pod).uid
         found = []
         for claim in kept.allocated:
-            users = claim.status.reserved_for if claim.status is not None else []
+            users = claim.reserved_for
             alone = not users or (len(users) == 1 and users[0].uid == uid)
             if alone and any(not self._check.is_available(claim, node) for node in blocked):
                 found.append(claim)

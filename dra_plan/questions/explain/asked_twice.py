@@ -1,0 +1,95 @@
+"""`explain`: changes of a pod whose requests for devices cannot all be met on one node.
+
+The pod gives up one of its claims, or an extended resource that devices serve. Both are mistakes if the same containers
+ask for the devices in both ways: manifests that were written for a device plugin often keep the extended resource when
+they get a claim. What the requests are, and that they compete, comes from the obstacles on the nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from msgspec import structs
+
+from dra_plan.api.core import Container, PodResourceClaim, PodSpec
+from dra_plan.claims.index import Index
+from dra_plan.documents.base import ClaimName, ServedResource
+from dra_plan.documents.node_obstacles import NodeObstacle
+from dra_plan.documents.reasons import BlockingRequest
+from dra_plan.documents.suggestions import ClaimDropped, ResourceDropped
+from dra_plan.questions.explain.editing import OwnedPods, Remedy
+from dra_plan.questions.explain.spec_edits import without_claim, without_resource
+
+
+class _Entry(NamedTuple):
+    """A claim of the pod that competes, and its place in the pod's resourceClaims."""
+
+    name: str
+    claim: ClaimName
+
+
+def without_one(index: Index, pods: OwnedPods, one: NodeObstacle) -> Iterator[Remedy]:
+    """Yield the changes that give up one of the requests that cannot be met together on the nodes.
+
+    A claim is given up only if all its requests compete, and something else of the pod asks for devices.
+    """
+    spec = pods.spec_as_created
+    asked = [each for each in one.together.elements if isinstance(each, BlockingRequest)] if one.together else []
+    if spec is None or len(asked) < 2:
+        return
+    served = [each.serves for each in asked if each.serves is not None]
+    entries = [*_entries(index, spec, asked)]
+    for of in served:
+        yield _without_resource(pods, spec, of, [entry.name for entry in entries])
+    for entry in entries:
+        yield _without_claim(pods, spec, entry, served)
+
+
+def _entries(index: Index, spec: PodSpec, asked: Collection[BlockingRequest]) -> Iterator[_Entry]:
+    """Yield the claims of the pod all of whose requests compete; of those from one template, only the last."""
+    competing = {(one.claim.namespace, one.claim.name): one for one in asked if one.serves is None}
+    found: dict[tuple[str, str], _Entry] = {}
+    for (namespace, name), one in competing.items():
+        entry = next((each for each in spec.resource_claims if _is_of(each, one)), None)
+        if entry is None:
+            continue
+        template = entry.resource_claim_template_name
+        made, from_ = index.claim(namespace, name), index.template(namespace, template)
+        whole = made.spec if made is not None else from_.spec.spec if from_ is not None else None
+        own = {each.request for each in asked if each.claim == one.claim}
+        if whole is not None and own.issuperset(each.name for each in whole.devices.requests):
+            told = one.claim if template is None else structs.replace(one.claim, template=template)
+            found[(template or "", "" if template else name)] = _Entry(entry.name, told)
+    yield from found.values()
+
+
+def _is_of(entry: PodResourceClaim, one: BlockingRequest) -> bool:
+    return entry.name == one.entry or entry.resource_claim_name == one.claim.name
+
+
+def _without_resource(pods: OwnedPods, spec: PodSpec, of: ServedResource, entries: Collection[str]) -> Remedy:
+    """Return the removal of an extended resource from the containers that request it."""
+    containers = [one for one in _containers(spec) if one.name in of.containers]
+    told = ResourceDropped(
+        code="drop-resource",
+        resource=of.resource,
+        amount=of.amount,
+        containers=of.containers,
+        class_=of.class_,
+        uses_claim=all(any(each.name in entries for each in one.resources.claims) for one in containers),
+    )
+    edit = pods.editing(lambda spec: without_resource(spec, of.resource, of.containers))
+    return Remedy((told,), edit, fixed=True)
+
+
+def _without_claim(pods: OwnedPods, spec: PodSpec, entry: _Entry, served: Collection[ServedResource]) -> Remedy:
+    """Return the removal of a claim from the pod and its containers."""
+    users = {one.name for one in _containers(spec) if any(each.name == entry.name for each in one.resources.claims)}
+    beside = next((one.resource for one in served if users and users.issubset(one.containers)), "")
+    told = ClaimDropped(code="drop-claim", entry=entry.name, claim=entry.claim, beside=beside)
+    return Remedy((told,), pods.editing(lambda spec: without_claim(spec, entry.name)), fixed=True)
+
+
+def _containers(spec: PodSpec) -> list[Container]:
+    return [*spec.init_containers, *spec.containers]
