@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from dra_plan.api.core import Node, Pod
@@ -355,8 +356,8 @@ def _nothing_runs(inventory: Inventory) -> Iterator[Notice]:
         any(is_of_cluster(node.metadata) for node in inventory.nodes),
         any(is_of_cluster(slice_.metadata) for slice_ in inventory.slices),
     )
-    users = [pod.metadata for pod in inventory.pods] + [claim.metadata for claim in inventory.claims]
-    if all(hardware) and not any(map(is_of_cluster, users)):
+    users = chain(inventory.pods, inventory.claims)
+    if all(hardware) and not any(is_of_cluster(one.metadata) for one in users):
         yield Notice("nothing-running", "the input has no running pods or claims: every device counts as free")
 
 
