@@ -6,7 +6,8 @@ Slices can contradict each other only if one node sees them both.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dra_plan.allocator import AllocationError, PoolID
 from dra_plan.allocator.pools import PoolSlice, targets

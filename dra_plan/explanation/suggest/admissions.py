@@ -6,9 +6,9 @@ Devices do not matter, because the allocator has already found that all claims f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod, Taint, Toleration
@@ -62,8 +62,7 @@ def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
     return reserved, len(changes), sorted((patches.rank(change) for change in changes), reverse=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Tolerating:
+class Tolerating(Struct, frozen=True):
     """The place where the pods' tolerations are defined: the object, its API version, and the path in the object."""
 
     key: ObjectKey
@@ -74,8 +73,7 @@ class Tolerating:
     """True if the API server rejects all changes to the tolerations."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeOpening:
+class NodeOpening(Struct, frozen=True):
     """Changes that were tried and that let the pods run on the node."""
 
     told: TriedChanges
@@ -86,8 +84,7 @@ class NodeOpening:
         return suggestion_rank(self.told.changes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Struct, frozen=True):
     told: SuggestedChange
     node: Callable[[Node], Node] | None = None
     tolerating: Callable[[Sequence[Toleration]], list[Toleration]] | None = None
