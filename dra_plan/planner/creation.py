@@ -68,7 +68,7 @@ class NotCreated(Struct, frozen=True):
 
 
 def has_quotas(inventory: Inventory) -> bool:
-    """Return whether the input has quotas or limit ranges. If so, simulations create new objects one by one."""
+    """Return whether the input has quotas or limit ranges. If so, simulations start without the new objects."""
     return bool(inventory.quotas or inventory.limit_ranges)
 
 
