@@ -65,10 +65,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check whether the devices in the input can meet the requests and constraints.
-
-    Nothing is checked without devices.
-    """
+    """Check whether the devices in the input can meet the requests and constraints, if the input has any devices."""
     if not given.pools or not given.knows_all_devices:
         return
     broken = [placed.pool.id for placed in given.pools if placed.pool.incomplete]

@@ -1,4 +1,7 @@
-"""Rules about selectors and the devices in the input (DRA220 to DRA223). Selectors that do not compile are skipped."""
+"""Rules about selectors that depend on the devices in the input (DRA220 to DRA223).
+
+Selectors that do not compile are skipped.
+"""
 
 from __future__ import annotations
 
