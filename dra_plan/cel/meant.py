@@ -6,12 +6,13 @@ the tokens, so it does not matter where parsing stopped. The caller compiles the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from dra_plan.near import nearest
 
-from .lexer import Token, tokenize
+from .lexer import END, Token, tokenize
 from .parts import NamedKind
 from .rewrite import constant_text, is_identifier
 
@@ -50,7 +51,7 @@ def meant(text: str, homes: Homes) -> list[Meant]:
     """Return the corrections of all mistakes whose meaning is clear, in text order and without overlaps."""
     tokens, issues = tokenize(text)
     strays = [issue.offset for issue in issues if issue.offset is not None]
-    found = [*_signs(text, strays), *_Paths(text, tokens, homes).find()]
+    found = [*_signs(text, strays), *_unquoted(text, tokens), *_Paths(text, tokens, homes).find()]
     made: list[Meant] = []
     for one in sorted(found):
         if not made or one.start >= made[-1].end:
@@ -75,6 +76,37 @@ def _signs(text: str, strays: Sequence[int]) -> Iterator[Meant]:
             yield Meant(at, at + 1, char * 2, f"{char} is not an operator; {char * 2} joins conditions", at)
         elif char in _QUOTES:
             yield Meant(at, at + 1, '"', 'typographic quotes are not quotes; use "', at)
+
+
+_BEFORE_STRING = ("[", "==", "!=")
+_AFTER_STRING = ("]", "&&", "||", ")", END)
+
+
+def _unquoted(text: str, tokens: Sequence[Token]) -> Iterator[Meant]:
+    """Yield the words without quotes where strings are expected, in an expression without any strings.
+
+    They are keys in brackets, and what follows == or !=, such as `nic.example.com` or `small`.
+    """
+    if any(token.kind == "STRING" for token in tokens):
+        return
+    for at, token in enumerate(tokens[1:], 1):
+        if token.kind != "IDENTIFIER" or token.text == "device" or tokens[at - 1].kind not in _BEFORE_STRING:
+            continue
+        end = next((position for position in range(at, len(tokens)) if tokens[position].kind in _AFTER_STRING), None)
+        if end is not None:
+            last = tokens[end - 1]
+            word = text[token.offset : last.offset + len(last.text)]
+            if not _NO_WORD.search(word):
+                yield Meant(
+                    token.offset,
+                    token.offset + len(word),
+                    constant_text(word),
+                    f"{word} has no quotes, so it is not a string",
+                    token.offset,
+                )
+
+
+_NO_WORD = re.compile(r"[^A-Za-z0-9_.\-/]")
 
 
 class _Paths:

@@ -69,7 +69,7 @@ def is_in_reach(claim: ResourceClaim, node: str, labels: Mapping[str, str] | Non
 def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
     """Return one set with the claims of all sets, without duplicates.
 
-    If a set has an error, so has the result.
+    If a set has an error, the result has it too.
     """
     sets = list(sets)
     error = next((one.error for one in sets if one.error is not None), None)
@@ -101,7 +101,8 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 def asked(claim_set: ClaimSet) -> Hashable:
     """Return what the claim set requests, or None if the set could not be formed.
 
-    Sets with equal results are searched alike, apart from rules that depend only on the node and the pod.
+    The search takes the same course for sets with equal results, apart from rules that depend only on the node and the
+    pod.
     """
     if claim_set.error is not None:
         return None

@@ -59,6 +59,7 @@ MOST_NODES_TRIED = 10_000
 _LIFTS = {
     "uncordon-node": ("NodeUnschedulable", "TaintToleration"),
     "await-node": ("TaintToleration",),
+    "correct-toleration": ("TaintToleration",),
     "tolerate-node-taint": ("TaintToleration",),
     "remove-node-taint": ("TaintToleration",),
 }

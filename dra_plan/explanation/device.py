@@ -23,7 +23,6 @@ from dra_plan.documents.devices import (
     SelectorDetail,
     TaintDetail,
 )
-from dra_plan.near import nearest
 
 from .absent import all_publications
 from .funnel import Checks
@@ -42,11 +41,6 @@ def known_devices(view: View) -> Iterator[DeviceID]:
     for slices in view.gatherer.slices.values():
         for slice_ in slices:
             yield from (device.id for device in slice_.devices)
-
-
-def hint(view: View, device: DeviceID) -> str | None:
-    """Return the known device whose name is most similar to that of an unknown device, or None if there is none."""
-    return nearest(str(device), [str(known) for known in known_devices(view)])
 
 
 def explain_device(view: View, nodes: Sequence[Node], claim_sets: Iterable[ClaimSet], device: DeviceID) -> DeviceStory:

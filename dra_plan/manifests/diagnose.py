@@ -291,7 +291,7 @@ class Report:
         self._whole_lists: set[str] = set()
         self._pages: dict[str, tuple[int, Origin]] = {}
         self.as_written: dict[str, AsWritten] = {}
-        """What is unusual about each object as written, by label, such as fields that its version does not have."""
+        """The unusual features of objects as written, by label, such as fields that their version does not have."""
         self._unknown: dict[tuple[str, str, tuple[str, ...]], list[tuple[str, Origin]]] = {}
 
     def fault(

@@ -259,7 +259,9 @@ class Admissions:
         if not room:
             return plan
         failing = [self._nodes[answer.node] for answer in self._excluded(plan, Outcome.ERROR)]
-        search = AdmissionSearch(self._excludes, UNSCHEDULABLE, plan.claim_set.pods, failing)
+        search = AdmissionSearch(
+            self._excludes, UNSCHEDULABLE, plan.claim_set.pods, failing, list(self._nodes.values())
+        )
         found = tuple(search.found(room, self._tolerating(plan.claim_set)))
         told = replace(plan.explanation, admissions=found, admissions_tried=search.tried)
         return replace(plan, explanation=told)

@@ -1,7 +1,7 @@
 """The effects of quotas and limits on pods that a command creates one after another, with their claims.
 
-This is for new pods that no simulation of controllers creates. In a cluster, chance decides which of a workload's pods
-are created first, but not how many.
+This module is for new pods that no simulation of controllers creates. In a cluster, chance decides which of a
+workload's pods are created first, but not how many.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def deciding(inventory: Inventory) -> frozenset[str]:
 
 
 def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
-    """Return a notice if PriorityClasses are missing and, if `evicts` is set, if disruption budgets are missing."""
+    """Return notices about missing PriorityClasses and, if `evicts` is set, missing disruption budgets."""
     found = []
     unknown = sorted(_unknown_priorities(inventory, all_pods=evicts))
     if unknown and not was_listed(inventory, "PriorityClass"):

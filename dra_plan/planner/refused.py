@@ -46,8 +46,7 @@ class OwnerRefusals:
         self._inventory = inventory
         self._rules = ApiServerRefusals(inventory, target, runtime_config)
         self._makers = {id(pod_spec_of(one).resource_claims): one for one in inventory.workloads}
-        """The workloads by their pods' claims, which are the identical list that pods representing a workload also
-        have."""
+        """The workloads by the list of their pods' claims. A pod that represents a workload has the same list."""
         self._given = {id(one) for one in inventory.claims}
 
     def of(self, owner: Owned) -> tuple[Finding, ...]:

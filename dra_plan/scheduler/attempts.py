@@ -34,8 +34,8 @@ class FailedAttempt:
 
     `nodes` are the nodes that DynamicResources rejected or failed on. `claims` are the pod's claims that needed
     devices, including the claim for extended resources; `allocated` are those that already had devices. `all_claims`
-    are all claims in the cluster at that time, including claims in flight; attempts between which nothing changed share
-    one tuple. `cluster` is the rest of the cluster's state.
+    are all claims in the cluster at that time, including claims in flight. If nothing changes between two attempts,
+    they share this tuple. `cluster` is the rest of the cluster's state.
     """
 
     pod: Pod
@@ -156,7 +156,7 @@ class PodRecord:
     """
 
     refused: bool = False
-    """True if the API server rejects the pod that a controller wants to create. The message is its reason."""
+    """True if the API server rejects the pod that a controller wants to create. `message` is its reason."""
 
     @property
     def outcome(self) -> PodOutcome:

@@ -60,7 +60,7 @@ class Hint(Enum):
 HintFunction = Callable[[Pod, Any, Any], Hint]
 """A function that takes the waiting pod, the old object and the new object, and returns a hint.
 
-An object is None if it did not exist before or does not exist afterwards.
+The old object is None after an addition, and the new object is None after a deletion.
 """
 
 

@@ -33,8 +33,8 @@ class NodeRefusals:
     """The reasons why a pod is rejected on each node, by node name.
 
     The scheduler's message counts only the first rejection of each node. If `of_all` is set, the pod was rejected
-    before any node was examined, and each node has only that rejection. `besides` then has the other plugins that would
-    also reject each node, as far as they were called.
+    before any node was examined, and each node has only that rejection. `besides` then has, for each node, the other
+    plugins that were called and would also reject it.
     """
 
     of_nodes: Mapping[str, tuple[NodeRefusal, ...]]

@@ -52,7 +52,7 @@ def gate_notices(inventory: Inventory, target: Target) -> Iterator[Notice]:
 
 
 def gates_of_groups(inventory: Inventory) -> dict[str, str]:
-    """Return the pod group gates that must be on in the cluster, each with a text about the objects that show it."""
+    """Return the pod group gates that must be on, each with a description of the objects that show this."""
     named = [pod for pod in inventory.pods if pod.spec.scheduling_group is not None]
     signs: dict[str, str] = {}
     if named or inventory.pod_groups:

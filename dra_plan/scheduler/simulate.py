@@ -245,7 +245,7 @@ class LaterState:
         self._cluster.put_claim(replace(claim, status=freed))
 
     def change_pod(self, was: Pod, now: Pod, current: Pod) -> None:
-        """Change a pod as in the later input. A node that it got in the simulation stays."""
+        """Change a pod as in the later input. A pod that got a node in the simulation keeps it."""
         if current.spec.node_name:
             self._changed_on_node(was, now, current)
             return
@@ -379,7 +379,7 @@ def decided_evictions(simulation: Simulation) -> Iterator[Eviction]:
 
 
 def evictions_of(simulation: Simulation) -> list[Eviction]:
-    """Return the preempted pods in the order in which this was decided, each with the first pod that preempted it."""
+    """Return the preempted pods, each with the first pod that preempted it, in the order of the decisions."""
     first: dict[str, Eviction] = {}
     for each in decided_evictions(simulation):
         first.setdefault(each.victim, each)

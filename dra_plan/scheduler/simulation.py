@@ -115,7 +115,7 @@ class Scheduler:
         """How many times a pod that was tried alone was not scheduled."""
         self._later: list[_Later] = []
         self._refused_meanwhile = 0
-        """The number of pods rejected since cycles left work behind."""
+        """The number of pods rejected while work of earlier cycles was waiting."""
         handle.later = self._postpone
         handle.activate = lambda pod: queue.activate(handle.cluster.info(pod).uid)
         handle.cluster.listener = queue.handle

@@ -265,7 +265,7 @@ def of_tolerations(
 ) -> ObjectPatch:
     """Return a patch that changes the tolerations at a path of the object.
 
-    The tolerations of an existing pod can only be extended.
+    The tolerations of an existing pod can only be extended: to correct one, the pod is created again.
     """
     operations = list(_differences(_plain(list(before)), _plain(list(after)), path))
     return _patch(version, key, operations, recreate=recreate)

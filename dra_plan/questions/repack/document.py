@@ -105,7 +105,9 @@ class RepackDocument(PrintedDocument, frozen=True, kw_only=True):
         Amount,
         Meta(description="The number of wanted pods or sets of devices. With --most, the number of pending pods."),
     ]
-    found: Annotated[Amount, Meta(description="How many of `rooms` there is room for in the end.")]
+    found: Annotated[
+        Amount, Meta(description="The number of wanted pods or sets of devices that have room in the end.")
+    ]
     at_most: Annotated[Amount, Meta(description="A proved upper bound on `found`.")]
     moves: Annotated[Amount, Meta(description="The number of moves.")]
     cost: Annotated[

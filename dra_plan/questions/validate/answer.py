@@ -1,4 +1,4 @@
-"""`validate`: problems in single manifests and between manifests, found before they are applied."""
+"""`validate`: problems within and between manifests, found before they are applied."""
 
 from __future__ import annotations
 

@@ -20,4 +20,4 @@ class Common:
     answers: dict[Hashable, NodeTables[Any]] = field(default_factory=dict)
     """The results for nodes that plugins have cached, by plugin and its arguments."""
     standing_by: dict[Hashable, Any] = field(default_factory=dict)
-    """The simulations that are forked for other states of their input, by their options."""
+    """The simulations, by their options, that are forked for other states of their input."""

@@ -154,8 +154,8 @@ class Journal:
     """The names of changed nodes in the order of their changes, for code that caches results for nodes.
 
     A node that changes twice in a row is named once, unless the journal was read in between. `objects` is a journal of
-    the nodes whose Node objects were replaced. `kept` has, for each open fork, the earlier states of the nodes changed
-    since.
+    the nodes whose Node objects were replaced. `kept` has, for each open fork, the earlier states of the nodes that
+    have changed since it began.
     """
 
     __slots__ = ("_names", "_seen", "kept", "objects")
@@ -471,7 +471,7 @@ class NodeInfo:
             index.pop(info.uid, None)
 
     def clone(self) -> NodeInfo:
-        """Return a copy for a trial, with its own versions. The original does not change with it."""
+        """Return a copy for a trial, which has its own versions. Changes to the copy do not affect the original."""
         other = self.copy(None)
         other.touch()
         return other

@@ -33,12 +33,12 @@ _INT64 = 2**63 - 1
 
 
 def is_extended(name: str) -> bool:
-    """Return whether the name is that of an extended resource, whose domain is not one of Kubernetes' own."""
+    """Return whether the name is that of an extended resource. Its domain must not be one of Kubernetes' own."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
 def is_scalar(name: str) -> bool:
-    """Return whether nodes limit the resource and it is not CPU, memory or ephemeral storage."""
+    """Return whether the resource is checked on nodes but is not CPU, memory or ephemeral storage."""
     return ("/" in name and not name.startswith("requests.")) or name.startswith(("hugepages-", "attachable-volumes-"))
 
 
@@ -184,7 +184,10 @@ def _raise(total: dict[str, int], other: Mapping[str, int]) -> None:
 
 
 def host_ports(containers: Iterable[Container]) -> list[tuple[str, str, int]]:
-    """Return the ports that containers use on their node, as (protocol, address, port). No address means 0.0.0.0."""
+    """Return the ports that containers use on their node, as (protocol, address, port).
+
+    The address of a port without one is 0.0.0.0.
+    """
     return [
         (port.protocol or "TCP", port.host_ip or "0.0.0.0", port.host_port)
         for container in containers

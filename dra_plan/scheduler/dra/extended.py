@@ -62,7 +62,7 @@ def served_names(names: Iterable[str], mapped: Collection[str], allocatable: Map
 def is_served(allocatable: int, *, mapped: bool) -> bool:
     """Return whether devices provide the resource on a node.
 
-    They do if a class has its name and the node has no allocatable amount of it.
+    They do if a device class provides the resource (`mapped`) and the node has no allocatable amount of it.
     """
     return mapped and allocatable <= 0
 

@@ -97,7 +97,7 @@ class PreFilterPlugin(Plugin, ABC):
         """Return a restriction to some nodes, and a status. After Skip, the plugin's Filter is not called."""
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the object that updates the state in a trial, or None if pods on nodes do not matter to it."""
+        """Return the object that updates the state in a trial, or None if the state does not depend on other pods."""
         return None
 
 
