@@ -214,9 +214,13 @@ class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
         str,
         Meta(description="The CronJob that creates the pod's Job, which cannot be edited."),
     ] = ""
-    field: Annotated[str, one_of("key", "value", "effect", ""), Meta(description="correct-toleration: the field.")] = ""
-    from_: Annotated[str, Meta(description="correct-toleration: what the toleration has in this field.")] = ""
-    to: Annotated[str, Meta(description="correct-toleration: what the taint has in this field.")] = ""
+    field: Annotated[
+        str,
+        one_of("key", "value", "effect", ""),
+        Meta(description="correct-toleration: the field in which the toleration and the taint differ."),
+    ] = ""
+    from_: Annotated[str, Meta(description="correct-toleration: the toleration's current value of the field.")] = ""
+    to: Annotated[str, Meta(description="correct-toleration: the taint's value of the field.")] = ""
 
 
 class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
@@ -289,13 +293,13 @@ class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
 
 
 class HostPortChanged(DocumentPart, frozen=True, kw_only=True):
-    """Containers use another port of the node. In the host's network, it is the port on which the process listens."""
+    """Containers use another port of the node. In the host's network, this is the port on which the process listens."""
 
     code: Annotated[str, one_of("change-host-port")]
     protocol: str
     from_: Amount
     to: Amount
-    listens: Annotated[bool, Meta(description="True in the host's network: containerPort is changed as well.")] = False
+    listens: Annotated[bool, Meta(description="True in the host's network, where containerPort changes too.")] = False
 
 
 class ResourceLowered(DocumentPart, frozen=True, kw_only=True):
@@ -472,7 +476,7 @@ class VolumeClaimShrunk(DocumentPart, frozen=True, kw_only=True):
     from_: str
     to: str
     stateful_set: Annotated[
-        str, Meta(description="The StatefulSet whose template for the claim is changed too, by creating it again.")
+        str, Meta(description="The StatefulSet to recreate, because its template for the claim changes too.")
     ] = ""
 
 
@@ -587,11 +591,16 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "loosen-class": SelectorChanged,
     "lower-replicas": ReplicasLowered,
 }
-"""The struct of every code, most plausible change first.
+"""The struct of each code, most plausible change first.
 
-The order is: a node with free capacity accepts the pod; a mistake is fixed; less or something else is requested, or a
-rule of the pod is given up, at no cost to others; a node is added; devices are taken from other pods; and last, rules
-that affect others are changed, a request is removed, or there are fewer pods.
+The changes come in this order:
+
+1. A node with free capacity accepts the pod.
+2. A mistake is corrected.
+3. Less or something else is requested, or a rule of the pod is dropped. This costs nobody else anything.
+4. A node is added.
+5. Devices are taken from other pods.
+6. A rule that affects others is changed, a request is removed, or there are fewer pods.
 """
 
 
@@ -641,7 +650,8 @@ class TriedChanges(DocumentPart, frozen=True, kw_only=True):
     changes: Annotated[list[AnyChange], Meta(min_length=1, extra_json_schema={"items": any_of(*SHAPES)})]
     node: Annotated[str, Meta(description="The node on which the claim set then fits.")]
     also_on: Annotated[
-        list[str], Meta(description="correct-toleration: other nodes on which the pod then fits, found by trials.")
+        list[str],
+        Meta(description="correct-toleration: other nodes on which the pod then also fits, as trials have shown."),
     ] = []
     evicts: Annotated[
         list[str], Meta(description="The pods with lower priority that are then evicted, as NAMESPACE/NAME.")

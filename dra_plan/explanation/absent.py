@@ -50,7 +50,7 @@ Published = dict[Reference, Counter[Typed]]
 
 
 def absent_values(view: View, groups: Sequence[NodeGroup], known: Published) -> list[AbsentValue]:
-    """Return the required values that no device has, for requests that can't be met on some node.
+    """Return the required values that no device has, for requests that can't be met on at least one node.
 
     Each clause of a selector occurs only once. `known` is a cache of published values, to which this function adds
     values.

@@ -115,7 +115,7 @@ class Placement:
 
     @cached_property
     def gathered(self) -> tuple[list[Pool], list[Pool]]:
-        """The node's pools and the node's obsolete pools. Raises AllocationError if a node selector can't be read."""
+        """The node's pools, and its obsolete pools. Raises AllocationError if a node selector can't be read."""
         obsolete: list[Pool] = []
         return self.view.gatherer.gather(self.node, obsolete=obsolete), obsolete
 
