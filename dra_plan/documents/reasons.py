@@ -110,7 +110,7 @@ class AttemptFault(DocumentPart, frozen=True, kw_only=True):
 
 
 class CompetingRequest(RequestName, frozen=True, kw_only=True):
-    """A request that competes with others of the pod."""
+    """A request that competes with other requests of the same pod."""
 
     serves: Annotated[
         ServedResource | None,

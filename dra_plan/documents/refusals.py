@@ -41,9 +41,9 @@ class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
 
 
 class FirstPods(DocumentPart, frozen=True, kw_only=True):
-    """New pods in the namespace of a quota that are created first and use some of it."""
+    """New pods in the namespace of a quota that are created first and therefore use a part of it."""
 
-    kind: Annotated[str, Meta(description="The kind of their workload, or Pod for a single pod.")]
+    kind: Annotated[str, Meta(description="The kind of the pods' workload, or Pod for a single pod.")]
     name: Text
     pods: From1
 
@@ -54,9 +54,9 @@ class OverQuota(DocumentPart, frozen=True, kw_only=True):
     quota: Text
     resource: Text
     requested: str
-    used: Annotated[str, Meta(description="What is used when the object is rejected.")]
-    used_now: Annotated[str, Meta(description="The part of `used` that belongs to objects that exist now.")]
-    later: Annotated[str, Meta(description="The part of `used` that belongs to pods that are created first.")]
+    used: Annotated[str, Meta(description="The amount in use when the object is rejected.")]
+    used_now: Annotated[str, Meta(description="The part of `used` that existing objects use.")]
+    later: Annotated[str, Meta(description="The part of `used` that pods created earlier use.")]
     first: list[FirstPods]
     hard: str
 

@@ -69,7 +69,7 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
     undecided_nodes: UndecidedNodes = []
     attempts: Annotated[int, Meta(ge=1)] = 0
     workload: Annotated[
-        ObjectName | None, Meta(description="For a pod that does not exist yet: the workload that creates it.")
+        ObjectName | None, Meta(description="The workload that creates the pod, if the pod does not exist yet.")
     ] = None
     node_allocatable: Annotated[
         list[NodeAllocatableResourceClaimStatus],
@@ -257,7 +257,12 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
     ] = []
     most_left: Annotated[
         MostLeft | None,
-        Meta(description="A request that no node can meet, whatever else rejects the pods, and the closest node."),
+        Meta(
+            description=(
+                "A request that no node can meet, and the node that comes closest. Nodes may also reject "
+                "the pods for other reasons."
+            )
+        ),
     ] = None
 
 

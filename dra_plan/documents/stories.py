@@ -56,10 +56,10 @@ class MostLeft(RequestName, frozen=True, kw_only=True):
 
     class_: str
     need: Amount
-    left: Annotated[Amount, Meta(description="The number of devices that are left for the request on `node`.")]
+    left: Annotated[Amount, Meta(description="The number of devices left for the request on `node`.")]
     devices: Annotated[Amount, Meta(description="The number of devices on `node`.")]
     node: Text
-    nodes: Annotated[Amount, Meta(description="The number of all nodes whose devices were checked.")]
+    nodes: Annotated[Amount, Meta(description="The number of nodes whose devices were checked.")]
 
 
 class PassedAlternative(RequestDevices, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""The wording for changes that would help: one change, changes made together, and those that are alike in one line."""
+"""The wording of changes that would help: single changes, combined changes, and similar changes on one line."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _VERBS = {"guard-selector": "change", "fix-spelling": "correct", "change-value":
 def suggestion(of: TriedChanges, who: str = "the pod", pods: int = 1) -> str:
     """Return changes that were tried together, and the nodes on which `who` (the pod or the claims) then fits.
 
-    If a workload has several `pods`, the text says how many of them can be scheduled after the changes.
+    For a workload with several `pods`, the text says how many of them are scheduled after the changes.
     """
     return f"{', and '.join(_said(of))} ({'; '.join([_then(of, [of.node, *of.also_on], who, pods), *_after(of)])})"
 
@@ -95,7 +95,7 @@ def _said(of: TriedChanges) -> Iterator[str]:
 
 
 def heading(tried: int, untried: int) -> tuple[str, str]:
-    """Return the title above the suggestions, and a remark in brackets that says which suggestions were tried.
+    """Return the title of the suggestions, and a remark in brackets saying which suggestions were tried.
 
     `tried` and `untried` are numbers of suggestions. The untried suggestions come first.
     """
@@ -106,7 +106,7 @@ def heading(tried: int, untried: int) -> tuple[str, str]:
 
 
 def repair(of: DriverPod) -> str:
-    """Return where to look if a driver's pod has a problem or does not run, so that its devices are not known."""
+    """Return where to look if a driver pod has a problem or does not run, so that its devices are not known."""
     if of.state == "label":
         nodes = f"node{'s' if len(of.lacking) > 1 else ''} {words.listed(of.lacking)}"
         labels = of.labels.replace(",", " ")
@@ -155,9 +155,8 @@ def _corrected(of: NodeTaintMet) -> str:
 def together(found: Sequence[TriedChanges], who: str = "the pod", pods: int = 1) -> list[str]:
     """Return a line for each suggestion. Suggestions that differ only in the released claim share a line.
 
-    A toleration of a taint and the removal of this taint also share a line. The first lines say what to find out about
-    taints of devices. Only the toleration is tried, because a device without the taint is as usable as with a
-    toleration.
+    Tolerating a device taint and removing it also share a line. Only the toleration is tried, because the result is the
+    same. The first lines say what to find out about device taints.
     """
     groups: dict[object, list[TriedChanges]] = {}
     for one in found:
@@ -224,7 +223,7 @@ def _about_pods(releases: Sequence[ClaimReleased]) -> Iterator[str]:
 
 
 MOST_UNTAINTED = 2
-"""The number of taints for which the text says what is to be found out."""
+"""The maximum number of device taints for which the text says what to find out."""
 
 
 def _untainted(found: Sequence[TriedChanges], who: str) -> Iterator[str]:
@@ -250,7 +249,7 @@ def _untainted(found: Sequence[TriedChanges], who: str) -> Iterator[str]:
 
 
 def change(of: SuggestedChange) -> str:
-    """Return the instruction for making a change."""
+    """Return the instruction for a change."""
     match of:
         case SelectorChanged():
             return _selector(of)

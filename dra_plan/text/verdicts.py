@@ -1,4 +1,4 @@
-"""The verdict on a pod, workload or claim: the headline, its basis, and the result with other gates."""
+"""The verdict on a pod, workload or claim: the headline, its basis, and the result with other feature gates."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from dra_plan.text.rivals import only_some, other
 from dra_plan.text.volume_claims import volume_claim, volumes_apart
 
 MOST_EVICTIONS = 3
-"""The number of evicted pods of a workload that are listed, each with its taint."""
+"""The maximum number of a workload's evicted pods that are listed."""
 
 
 UNTOLD = ("Bound", "Finished")
-"""The verdicts that are shown with the devices of the owner."""
+"""The verdicts that are shown with the devices that the owner already has."""
 
 
 WITH_DEVICES = ("WouldBind", "WouldPreempt", "Suspended")
@@ -53,9 +53,9 @@ WITH_DEVICES = ("WouldBind", "WouldPreempt", "Suspended")
 
 
 def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None = None) -> Lines:
-    """Yield the verdict, and then the basis for it: findings, missing objects, and the obstacles on each node.
+    """Yield the verdict and its basis: findings, missing objects, and the obstacles on each node.
 
-    `alike` are verdicts that differ only in names. `devices` says where the claims fit.
+    `alike` contains verdicts that differ only in names. `devices` says where the claims fit.
     """
     of = alike[0]
     yield headline(alike)
@@ -421,7 +421,7 @@ def _age(seconds: int) -> str:
 
 
 def eviction_lines(of: OwnerVerdict) -> Iterator[str]:
-    """Yield the running pods that taints will evict, each with the time of the eviction."""
+    """Yield the running pods that taints will evict, each with the time of its eviction."""
     for each in of.evictions[:MOST_EVICTIONS]:
         who = "It is" if of.kind == "Pod" else f"Pod {each.pod} is"
         what = f"device {each.device} (claim {each.claim})" if each.device is not None else f"node {each.node}"

@@ -1,6 +1,6 @@
 """Changes that would admit pods to excluded nodes with enough devices, tried with the scheduler's rules.
 
-Devices do not matter, because the allocator has already found that all claims fit on these nodes.
+The allocator has already found that all claims fit on these nodes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from . import patches
 from .tolerations import correction
 
 Rules = Callable[[Sequence[Node], Sequence[Pod]], Mapping[str, object]]
-"""A function that returns the nodes that are excluded for the pods, by name."""
+"""A function that returns the nodes from which the pods are excluded, by name."""
 
 MOST_NODES = 4
-"""The number of nodes on which changes are tried; the first represents those with the same taints."""
+"""The maximum number of nodes on which changes are tried. Each one represents all nodes with the same taints."""
 
 MOST_CHANGES = 2
 
@@ -36,45 +36,42 @@ _CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 
 
 def is_of_condition(key: str) -> bool:
-    """Return whether controllers or node agents set this taint because of the state of the node.
+    """Return whether controllers or node agents set this taint because of the node's condition.
 
-    They set such a taint when the node has a problem, is starting, or is being removed. A suggestion to tolerate or
-    remove the taint would not help.
+    They do so if the node has a problem, is starting, or is being removed. Tolerating or removing the taint would not
+    help.
     """
     return key.startswith(_CONDITIONS) or key in LEAVING_TAINTS or key.endswith(NOT_READY)
 
 
 def may_recover(key: str) -> bool:
-    """Return whether a controller or node agent removes this taint when the node works again.
-
-    If a node has such a taint, it helps to repair the node.
-    """
+    """Return whether this taint is removed when the node works again, so that it helps to repair the node."""
     return is_of_condition(key) and key not in (*LEAVING_TAINTS, *_NOT_BY_ITSELF)
 
 
 def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
-    """Return a key that sorts suggestions.
+    """Return a key for sorting suggestions.
 
-    Suggestions with a single change come first. The others are sorted by their least plausible change. Tolerations for
-    nodes that are reserved for the control plane come last.
+    Single changes come first, and other suggestions are sorted by their least plausible change. Suggestions with
+    tolerations for control plane nodes come last.
     """
     reserved = any(isinstance(change, NodeTaintMet) and change.taint.key in CONTROL_PLANE for change in changes)
     return reserved, len(changes), sorted((patches.rank(change) for change in changes), reverse=True)
 
 
 class Tolerating(Struct, frozen=True):
-    """The place where the pods' tolerations are defined: the object, its API version, and the path in the object."""
+    """Where the pods' tolerations are defined: the object, its API version, and the path in the object."""
 
     key: ObjectKey
     version: str
     path: str
     tolerations: tuple[Toleration, ...]
     recreate: bool = False
-    """True if the API server rejects all changes to the tolerations."""
+    """Whether the API server rejects all changes to the tolerations."""
 
 
 class NodeOpening(Struct, frozen=True):
-    """Changes that were tried and that let the pods run on the node."""
+    """Changes that were tried and that admit the pods to the node."""
 
     told: TriedChanges
 
@@ -106,7 +103,7 @@ class AdmissionSearch:
         self.tried = 0
 
     def found(self, nodes: Sequence[Node], tolerating: Sequence[Tolerating]) -> Iterator[NodeOpening]:
-        """Yield the changes that let the pods run on the nodes.
+        """Yield the changes that admit the pods to the nodes.
 
         Tolerations are tried only if `tolerating` says where they are defined.
         """
