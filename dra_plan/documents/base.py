@@ -245,6 +245,7 @@ _WITHOUT_NAMESPACE = frozenset(
         "persistentvolumes",
         "priorityclasses",
         "resourceslices",
+        "runtimeclasses",
         "storageclasses",
         "volumeattachments",
     ]

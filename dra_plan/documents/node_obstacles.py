@@ -79,6 +79,13 @@ class RequirementOrigin(DocumentPart, frozen=True, kw_only=True):
     controller: Annotated[
         str, Meta(description="The controller of the pod, as KIND NAME, which does not require the label.")
     ] = ""
+    runtime_class: Annotated[
+        str,
+        Meta(
+            description="The RuntimeClass of the pod that requires the label. If `controller` is set as well, the "
+            "RuntimeClass is not in the input, and it is only probable."
+        ),
+    ] = ""
 
 
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):

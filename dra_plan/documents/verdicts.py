@@ -124,6 +124,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[DriverPod],
         Meta(description="For a bound pod that does not run: pods of the drivers of its devices that are not ready."),
     ] = []
+    failing: Annotated[
+        list[UnreadyPod],
+        Meta(
+            description="If the pod gets a node: pods there that fail to start, and seem to belong to the driver of "
+            "its devices."
+        ),
+    ] = []
     unready_pods: Annotated[
         list[UnreadyPod],
         Meta(description="If a driver publishes no devices at all: pods of DaemonSets that are not ready."),
