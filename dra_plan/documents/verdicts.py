@@ -241,6 +241,14 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             "created yet."
         ),
     ] = []
+    overdue: Annotated[
+        bool,
+        Meta(description="True if such a claim is missing although the newest time in the input is a minute later."),
+    ] = False
+    claim_creators: Annotated[
+        list[UnreadyPod],
+        Meta(description="If such claims are missing: the pods of kube-controller-manager, if none of them is ready."),
+    ] = []
     limits_unknown: Annotated[
         bool,
         Meta(

@@ -195,6 +195,14 @@ class DriverPods:
                     found[pod.key] = unready_pod(pod, pod.spec.node_name)
         return sorted(found.values(), key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
 
+    def unready_managers(self) -> list[UnreadyPod]:
+        """Return the pods of kube-controller-manager, if the input has some and none of them is ready."""
+        found = [pod for pod in self._inventory.pods if _is_manager(pod) and not ended(pod)]
+        if any(map(is_ready, found)):
+            return []
+        told = (unready_pod(pod, pod.spec.node_name) for pod in found)
+        return sorted(told, key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
+
     def unready_provisioners(self, provisioner: str) -> list[UnreadyPod]:
         """Return the pods of a volume provisioner if none of them is ready. Crashing pods come first.
 
@@ -333,6 +341,12 @@ def _joined(found: Iterable[DriverPod]) -> Iterator[DriverPod]:
             nodes.append((nameless, same := []))
         same += one.lacking
     return (replace(one, lacking=names) for one, names in nodes)
+
+
+def _is_manager(pod: Pod) -> bool:
+    """Return whether it is a pod of kube-controller-manager, as kubeadm and others label it."""
+    component = (pod.metadata.labels or {}).get("component")
+    return pod.metadata.namespace == "kube-system" and component == "kube-controller-manager"
 
 
 def _is_plugin(pod: Pod) -> bool:
