@@ -569,6 +569,7 @@ _FIXED = (
     "namespaces",
     "services",
     "priority_classes",
+    "runtime_classes",
     "quotas",
     "limit_ranges",
     "pod_groups",

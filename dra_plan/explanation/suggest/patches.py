@@ -29,6 +29,7 @@ from dra_plan.documents.suggestions import (
     ClassChanged,
     CountLowered,
     GateEnabled,
+    NodeLabelled,
     NodeRequirementDropped,
     ObjectPatch,
     PatchedObject,
@@ -68,6 +69,8 @@ def rank(told: SuggestedChange) -> int:
         return RANKS.index("use-claim-template")
     if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":
         return RANKS.index("tolerate-taint")
+    if isinstance(told, NodeLabelled) and told.runtime_class:
+        return RANKS.index("await-node")
     if isinstance(told, ResourceDropped | ClaimDropped) and not _is_asked_twice(told):
         return RANKS.index("drop-request")
     if gives_up_alternative(told) or (isinstance(told, NodeRequirementDropped) and not told.has):

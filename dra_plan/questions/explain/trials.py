@@ -172,7 +172,7 @@ class OwnerTrials:
             found = [one for one in claims.known if made.is_met_by(one)]
         found = [one for one in found if not _evicts_by_label(one, index.inventory)]
         pods = {pod.key: pod for pod in index.inventory.pods}
-        found = [with_staying(self._repairs.told(one), pods) for one in found]
+        found = [with_staying(self._repairs.with_failing(self._repairs.told(one), plan), pods) for one in found]
         kept = [one for one in found if not _releases_only(one, siblings)]
         held = sorted({pod for one in found if one not in kept for pod in _released_by(one)})
         return structs.replace(
