@@ -147,7 +147,7 @@ OF_THE_SHELL = (
     "If your shell removed the quotes, put the whole expression in quotes of the other kind, "
     "or read it from a file: dra-plan cel - PATH < FILE"
 )
-"""What to do about quotes that do not reach the program, which a shell takes away."""
+"""A hint for expressions whose quotes the shell has removed."""
 
 MOST_HINTED = 20_000
 """The maximum number of devices that are examined for a hint."""

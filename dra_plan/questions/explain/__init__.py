@@ -1,1 +1,1 @@
-"""Why claims do not fit, and the changes that would make them fit."""
+"""Why claims do not fit, and which changes would make them fit."""

@@ -1,7 +1,7 @@
-"""`explain`: whether the API server accepts the objects that a suggested change edits.
+"""`explain`: whether the API server would accept the objects that a suggested change edits.
 
-The edited objects are checked as if they were created, because most of them have to be created again. What the objects
-of the input already violate is not held against a change: dumps lack what was known when the objects were created.
+The edited objects are checked as new objects, because most of them have to be recreated. Rules that the input already
+violates do not count, because a dump may lack objects that existed when its objects were created.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _KINDS = ("pods", "workloads", "claims", "templates", "classes")
 
 
 def is_accepted(before: Inventory, changed: Inventory, owner: Owner, target: Target) -> bool:
-    """Return whether the edited objects of the owner, and those that it needs, break no rule that they did not break.
+    """Return whether the change breaks no rule that the input does not already break.
 
-    Neither input is changed.
+    Only the edited objects of the owner, and the objects that they refer to, are checked. Neither input is modified.
     """
     edited = {_key(one) for kind in _KINDS for one in _added(getattr(before, kind), getattr(changed, kind))}
     return not edited or _broken(changed, owner, edited, target) <= _broken(before, owner, edited, target)

@@ -1,4 +1,4 @@
-"""`explain`: why each claim set of the input fits or does not, and the changes that would make it fit."""
+"""`explain`: why each claim set of the input fits or does not fit, and which changes would make it fit."""
 
 from __future__ import annotations
 
@@ -44,28 +44,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Explanation(PrintedAnswer[ExplanationDocument]):
-    """The result of `explain`. Iterating over it yields plans with explanations.
+    """The result of `explain`, including the checks of single devices.
 
-    It also has the checks of individual devices.
+    Iterating over it yields plans with explanations.
     """
 
     plan: AllocationPlan
     devices: tuple[DeviceStory, ...] = ()
     pod_groups: tuple[ExplainedPodGroup, ...] = ()
     moves: tuple[RoomForPod, ...] | None = None
-    """The moves that would make pending pods fit, if requested."""
+    """The moves that would make pending pods fit; None unless they were requested."""
     notices: tuple[Notice, ...] = ()
     """The notices about the moves."""
     autoscaler: tuple[AutoscaledPod, ...] | None = None
-    """The actions of the Cluster Autoscaler, if node groups were given."""
+    """What the Cluster Autoscaler does for each pod; None if there are no node groups."""
     left_over: frozenset[tuple[str, str]] = frozenset()
-    """The claims that are reserved only for pods that the input lacks, by namespace and name."""
+    """The namespace and name of each claim that is reserved only for pods that the input lacks."""
     drivers: DriverPods | None = None
-    """The pods that publish devices."""
+    """The pods of device drivers."""
     not_pending: int = 0
-    """The pods with nodes that `-n` or `-l` choose, if they choose nothing else."""
+    """The number of pods with nodes that `-n` or `-l` select, if they select nothing else."""
     verdicts: tuple[OwnerVerdict, ...] | None = None
-    """The result for each owner, and the reasons; None if only devices were requested."""
+    """The verdict on each owner, with the reasons; None if only devices were requested."""
 
     def __iter__(self) -> Iterator[ClaimSetPlan]:
         return iter(self.plan)
@@ -78,9 +78,9 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
 
     @property
     def verdict(self) -> str:
-        """The verdict on the only pod or workload, such as `Unschedulable`.
+        """The verdict on the pod or workload, for example `Unschedulable`.
 
-        Raises ValueError if there is not exactly one pod or workload.
+        Raises ValueError if there is not exactly one.
         """
         if len(self.verdicts or ()) != 1:
             raise ValueError(f"{len(self.verdicts or ())} verdicts; see `verdicts`")
@@ -148,10 +148,10 @@ def _excluded(plan: ClaimSetPlan) -> list[ExcludedNodes]:
 def explain_claim_sets(
     inventory: Inventory, view: View, question: Question, *, devices: Iterable[str] = (), moves: int | None = None
 ) -> Explanation:
-    """Explain the claim sets of an input. `view` must be the view of this input.
+    """Return explanations of the claim sets of an input. `view` must be the view of this input.
 
-    `devices` are named DRIVER/POOL/DEVICE. At most `moves` running pods may be moved to make a pending pod fit. Raises
-    UsageError if no slice has one of the devices, and the same errors as `plan_claim_sets`.
+    `devices` are given as DRIVER/POOL/DEVICE. `moves` is the maximum number of running pods that may move to make a
+    pending pod fit. Raises UsageError if no slice has one of the devices, and the same errors as `plan_claim_sets`.
     """
     from dra_plan.explanation.driver_pods import DriverPods
 
@@ -258,7 +258,7 @@ def _device(view: View, nodes: Sequence[Node], sets: Sequence[ClaimSet], text: s
 def explain_groups(
     inventory: Inventory, target: Target, groups: Sequence[PodGroup], question: Question
 ) -> list[ExplainedPodGroup]:
-    """Return, for each of the groups, the reason why the group starts or does not start.
+    """Return why each of these pod groups starts or does not start.
 
     As in `schedule`, all pods of the input compete.
     """

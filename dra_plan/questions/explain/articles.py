@@ -1,4 +1,4 @@
-"""The verdicts of `explain` on its page: the result for each owner, in its article and in the list."""
+"""The verdicts on the page of `explain`: in each owner's article, and in the list of owners."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Verdicts = dict[tuple[str, str, str], OwnerVerdict]
 def by_owner(document: ExplanationDocument) -> Verdicts:
     """Return the verdicts by kind, namespace and name.
 
-    Verdicts on unused claims are included only if the claims are rejected.
+    Verdicts on unused claims are left out, unless the API server rejects the claims.
     """
     found = document.verdicts or ()
     return {
@@ -53,10 +53,7 @@ def by_owner(document: ExplanationDocument) -> Verdicts:
 
 
 def of_set(verdicts: Verdicts, claim_set: ClaimSetSummary) -> OwnerVerdict | None:
-    """Return the verdict on the owner of a claim set, or on its claim.
-
-    If there is no verdict, return None.
-    """
+    """Return the verdict on a claim set's owner or, if it has none, on its only claim; None if there is no verdict."""
     owner = claim_set.owner
     if owner is not None:
         return verdicts.get((owner.kind, owner.namespace, owner.name))
@@ -65,7 +62,7 @@ def of_set(verdicts: Verdicts, claim_set: ClaimSetSummary) -> OwnerVerdict | Non
 
 
 def judge(article: told.Article, verdict: OwnerVerdict, claim_set: ClaimSetSummary) -> None:
-    """Insert the verdict into the article, before the text about devices."""
+    """Insert the verdict into the article, above the text about devices."""
     article.tone, article.word, article.sentence = tone(verdict), _word(verdict), sentence(verdict)
     article.summary = [*told.lines(_below(verdict, claim_set)), *article.summary]
     if verdict.verdict in TRIED:
@@ -97,10 +94,7 @@ def tone(verdict: OwnerVerdict) -> str:
 
 
 def sentence(verdict: OwnerVerdict) -> str:
-    """Return the verdict as a sentence, without the owner's name.
-
-    What the verdict's word already says is left out as well.
-    """
+    """Return the verdict as a sentence, without what the article's heading already says."""
     said = headline([verdict]).removeprefix(named(verdict.object)).lstrip(": ")
     return words.capital(said.removeprefix("is Pending: "))
 
@@ -112,7 +106,7 @@ def _below(verdict: OwnerVerdict, claim_set: ClaimSetSummary | None) -> Iterator
 
 
 def title(verdicts: Sequence[OwnerVerdict]) -> str:
-    """Return the title of the page: the number of pods and workloads that get no node."""
+    """Return the title of the page: how many pods and workloads get no node."""
     noun = "pod" if all(one.kind == "Pod" for one in verdicts) else "workload"
     failing = [one for one in verdicts if tone(one) == picks.BAD]
     if len(verdicts) == 1:

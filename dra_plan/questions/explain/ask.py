@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ExplainOptions(ClaimSetOptions, total=False):
-    """The options that select claim sets, devices and nodes, and that limit the number of moves."""
+    """The options that select claim sets, devices and nodes, and set the maximum number of moves."""
 
     devices: Annotated[
         Names,
@@ -60,14 +60,16 @@ class ExplainOptions(ClaimSetOptions, total=False):
 
 @spelled_out
 def explain(cluster: LoadedCluster, *owners: str, **options: Unpack[ExplainOptions]) -> Explanation:
-    """Return the verdict on each owner (`verdicts`), why claims fit or do not fit, and the changes that would help.
+    """Return the verdict on each owner (`verdicts`), why claims fit or do not fit, and which changes would help.
 
-    The verdicts are the same as in `schedule` with all pending pods of the input. If `devices_only` or `together` is
-    set, there are no verdicts. `devices` are named DRIVER/POOL/DEVICE. If the owners include a podgroup/NAME, the
-    result also says why this pod group starts or does not start (`pod_groups`). If `moves` is set, the result says, for
-    each pending pod, which running pods would have to leave. At most `moves` pods may leave. `groups` and `group` are
-    node groups, as for `autoscale`; the result then includes the actions of the autoscaler. The other arguments and the
-    errors are the same as for `allocate`. In addition, UsageError is raised for an unknown device.
+    The verdicts agree with `schedule` for all pending pods of the input. There are none if `devices_only` or `together`
+    is set. `devices` are given as DRIVER/POOL/DEVICE. For an owner of the form podgroup/NAME, the result also says why
+    this pod group starts or does not start (`pod_groups`). If `moves` is set, the result says which running pods would
+    have to leave for each pending pod, at most `moves` of them. `groups` and `group` are node groups, as for
+    `autoscale`; if they are given, the result says what the autoscaler does.
+
+    The other arguments and the errors are the same as for `allocate`. In addition, UsageError is raised for an unknown
+    device.
     """
     from dra_plan.arguments import at_least_one, names
     from dra_plan.questions.explain.answer import explain_claim_sets

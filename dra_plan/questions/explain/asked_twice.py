@@ -1,8 +1,8 @@
-"""`explain`: changes of a pod whose requests for devices cannot all be met on one node.
+"""`explain`: changes to a pod whose requests for devices cannot all be met on one node.
 
-The pod gives up one of its claims, or an extended resource that devices serve. Both are mistakes if the same containers
-ask for the devices in both ways: manifests that were written for a device plugin often keep the extended resource when
-they get a claim. What the requests are, and that they compete, comes from the obstacles on the nodes.
+The pod gives up one of its claims, or an extended resource that devices provide. A pod often has both by mistake: a
+manifest written for a device plugin keeps the extended resource when it gets a claim. The requests that compete are
+known from the obstacles on the nodes.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class _Entry(NamedTuple):
 
 
 def without_one(index: Index, pods: OwnedPods, one: NodeObstacle) -> Iterator[Remedy]:
-    """Yield the changes that give up one of the requests that cannot be met together on the nodes.
+    """Yield changes that each give up one of the requests that cannot be met together on a node.
 
-    A claim is given up only if all its requests compete, and something else of the pod asks for devices.
+    A claim is given up only if all of its requests compete, and the pod also requests devices in another way.
     """
     spec = pods.spec_as_created
     asked = [each for each in one.together.elements if isinstance(each, BlockingRequest)] if one.together else []

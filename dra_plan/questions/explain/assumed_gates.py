@@ -1,7 +1,7 @@
-"""`explain`: feature gates that are off here but seem to be on in the cluster, and the verdicts with them on.
+"""`explain`: feature gates that are off here but seem to be on in the cluster, and the verdicts with these gates on.
 
-An API server stores some objects and fields only while a gate is on. If the input has any, verdicts without the gate
-may be wrong.
+An API server stores some objects and fields only while a gate is on. If the input contains any, verdicts without the
+gate may be wrong.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from dra_plan.releases import Target, switched_on_with
 from dra_plan.scheduler.notices import gates_of_groups
 
 MOST_OWNERS = 10
-"""The number of owners for which the verdicts with the gates are found."""
+"""The maximum number of owners for which there are verdicts with the gates on."""
 
 TAINT_RULES = "DRADeviceTaintRules"
 
 
 def seeming_gates(inventory: Inventory, target: Target) -> dict[str, str]:
-    """Return the gates that are off but seem to be on in the cluster.
+    """Return the gates that are off but seem to be on in the cluster, each with the objects that suggest it.
 
-    Each gate comes with the objects in the input that suggest that it is on. Gates that the caller has turned off are
-    never included.
+    Gates that the caller has turned off are left out.
     """
     signs = gates_of_groups(inventory)
     rules = inventory.taint_rules
@@ -41,7 +40,7 @@ def seeming_gates(inventory: Inventory, target: Target) -> dict[str, str]:
 
 
 def with_gates(target: Target, gates: Mapping[str, str]) -> Target:
-    """Return the target with these gates turned on. The gates that they depend on are turned on too."""
+    """Return the target with these gates, and the gates that they depend on, turned on."""
     needed = {name: True for gate in gates for name in switched_on_with(gate, target.version)}
     return releases.target(target.release, {**target.gates, **needed}, target.quirk_mode)
 
@@ -53,10 +52,7 @@ def _is_better(one: OwnerVerdict, other: OwnerVerdict) -> bool:
 def compared(
     verdicts: Sequence[OwnerVerdict], others: Sequence[OwnerVerdict], gates: Mapping[str, str]
 ) -> list[OwnerVerdict]:
-    """Return the verdicts. `others` are the verdicts if these gates are on.
-
-    If a verdict in `others` is worse, it is added to the verdict on the same owner.
-    """
+    """Return the verdicts, to which worse ones in `others` are added. `others` are the verdicts with the gates on."""
     known = {(one.kind, one.namespace, one.name): one for one in others}
     made = []
     for one in verdicts:

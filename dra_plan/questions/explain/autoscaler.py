@@ -1,4 +1,4 @@
-"""The actions of the Cluster Autoscaler for the explained pods, from the answer of `autoscale`."""
+"""What the Cluster Autoscaler does for the explained pods, from the answer of `autoscale`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from dra_plan.planner.question import Question
 
 MOST_GROUPS = 3
-"""The number of groups whose reasons a sentence has."""
+"""The maximum number of groups whose reasons a sentence gives."""
 MOST_PODS = 10
-"""The number of sentences about the autoscaler; pods with equal answers share a sentence."""
+"""The maximum number of sentences about the autoscaler. Pods with the same result share a sentence."""
 
 
 def autoscaled_pods(
     cluster: LoadedCluster, question: Question, groups: object, group: Sequence[str]
 ) -> list[AutoscaledPod]:
-    """Return the explained pending pods, each with the autoscaler's result. Raises the same errors as `autoscale`."""
+    """Return the autoscaler's result for each explained pod that is pending. Raises the same errors as `autoscale`."""
     from dra_plan.questions.autoscale.ask import autoscale
     from dra_plan.questions.schedule.answer import choice
 
@@ -61,10 +61,7 @@ def _outcome(key: str, up: ScaleUpDocument) -> tuple[AutoscalerOutcome, Mapping[
 
 
 def autoscaler_lines(document: ExplanationDocument) -> Iterator[str]:
-    """Yield a sentence for each result of the autoscaler.
-
-    If several pods are explained, each sentence names its pods.
-    """
+    """Yield a sentence for each result of the autoscaler. If several pods are explained, it names the pods."""
     pods = document.autoscaler or []
     told: dict[str, list[AutoscaledPod]] = {}
     for pod in pods:

@@ -1,4 +1,4 @@
-"""`explain`: what a pod waits for: conditions of its devices, new claims, volumes that other nodes use, a queue."""
+"""`explain`: what a pod waits for: device conditions, new claims, volumes in use on other nodes, or a queue."""
 
 from __future__ import annotations
 
@@ -21,14 +21,11 @@ from dra_plan.planner.nodes import is_of_cluster
 from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 
 MANY_NODES = ("ReadWriteMany", "ReadOnlyMany")
-"""Access modes with which several nodes may use a volume."""
+"""The access modes with which a volume can be used on several nodes."""
 
 
 def awaited_conditions(inventory: Inventory, pod: Pod) -> list[AwaitedCondition]:
-    """Return the binding conditions of the pod's devices that are not True.
-
-    Failure conditions that are True are returned as well.
-    """
+    """Return the binding conditions that are not True, and failure conditions that are True, of the pod's devices."""
     return [condition for claim, result in _results(inventory, pod) for condition in _of_device(claim, result)]
 
 
@@ -59,7 +56,7 @@ def _results(inventory: Inventory, pod: Pod) -> Iterator[tuple[ResourceClaim, De
 
 
 def users_of(inventory: Inventory, namespace: str, claims: Sequence[str]) -> set[str]:
-    """Return the pods for which at least one of the claims is reserved."""
+    """Return the names of the pods for which any of these claims is reserved."""
     own = [one for one in inventory.claims if one.metadata.namespace == namespace and one.metadata.name in claims]
     return {name for claim in own for name in _users(claim)}
 
@@ -95,7 +92,7 @@ def _of_device(claim: ResourceClaim, result: DeviceRequestAllocationResult) -> I
 
 
 def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
-    """Return the bound pod's volume claims that are in use on another node although only one node may use them."""
+    """Return the bound pod's volume claims that another node uses although only one node may use them."""
     namespace, node = pod.metadata.namespace, pod.spec.node_name
     modes = {
         one.metadata.name: one.spec.access_modes
@@ -125,7 +122,10 @@ def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
 
 
 def claims_of_lost_nodes(inventory: Inventory, pod: Pod, nodes: Container[str]) -> list[ClaimOfLostNode]:
-    """Return the pod's claims whose devices can be used only on nodes that are missing from `nodes`."""
+    """Return the pod's claims whose devices can be used only on nodes that do not exist any more.
+
+    `nodes` are the nodes that exist.
+    """
     pods = {one.metadata.name: one for one in inventory.pods if one.metadata.namespace == pod.metadata.namespace}
     found = []
     for claim in _claims_of(inventory, pod):
@@ -149,9 +149,9 @@ def _claims_of(inventory: Inventory, pod: Pod) -> list[ResourceClaim]:
 
 
 def queue_of(inventory: Inventory, of: Pod | AnyWorkload) -> dict[str, Any]:
-    """Return the queue that the Kueue label names, and Kueue's message, as fields of documents.
+    """Return Kueue's queue and its message, as document fields.
 
-    If the input has no queue with this name, the fields name the queues that exist.
+    The queue is the one that the Kueue label names. If the input lacks it, the fields contain the queues that exist.
     """
     queue, namespace = (of.metadata.labels or {}).get(KUEUE_QUEUE, ""), of.metadata.namespace
     controller = of.metadata.controller
@@ -166,7 +166,7 @@ def queue_of(inventory: Inventory, of: Pod | AnyWorkload) -> dict[str, Any]:
 
 
 def is_unreachable(node: Node | None) -> bool:
-    """Return whether the node's kubelet does not report. If it does not, no pod on the node can end.
+    """Return whether the node's kubelet does not report, so that no pod on the node can end.
 
     `node` is None if the node does not exist.
     """
@@ -177,10 +177,10 @@ _UNREACHABLE = (UNREACHABLE, OUT_OF_SERVICE)
 
 
 def uncreated_claims(index: Index, pod: Pod) -> list[str]:
-    """Return the templates from which claims of the pod have not been created.
+    """Return the templates from which the pod's claims are still to be created.
 
-    Only pods that were read from an API server have some. kube-controller-manager creates their claims, and the
-    scheduler waits for them. Without claims and templates of a cluster, the claims may just be missing from the input.
+    kube-controller-manager creates the claims of pods in a cluster, and the scheduler waits for them. If the input has
+    neither claims nor templates from a cluster, the claims may only be missing from the input, and the result is empty.
     """
     entries = [entry for entry in pod.spec.resource_claims if is_unmade(pod, entry)]
     if not (entries and is_of_cluster(pod.metadata)):

@@ -1,4 +1,4 @@
-"""The owners of an explanation, grouped by equal text: verdicts, claim sets, or the state of owners without any."""
+"""The owners in an explanation, grouped by equal text about their verdicts, claim sets or states."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Key = tuple[str, str, str]
 
 
 class OwnerBlock(Struct):
-    """A group of owners that are explained together.
+    """Owners that are explained together.
 
-    If the block has no verdicts, it is only about devices. If the block has no claim sets, no devices are requested.
+    A block without verdicts is only about devices. A block without claim sets requests no devices.
     """
 
     verdicts: list[OwnerVerdict] = field(default_factory=list)
@@ -28,16 +28,13 @@ class OwnerBlock(Struct):
 
 
 def is_lone_claim(block: OwnerBlock) -> bool:
-    """Return whether the block is about unused claims that the API server accepts.
-
-    For such claims, only devices matter.
-    """
+    """Return whether the block is about unused claims that the API server accepts, so that only devices matter."""
     first = block.verdicts[0]
     return bool(block.claim_sets) and first.kind == "ResourceClaim" and first.verdict != "Refused"
 
 
 def owner_blocks(document: ExplanationDocument) -> list[OwnerBlock]:
-    """Return all owners in document order. Owners with claim sets come before owners without claim sets."""
+    """Return all owners in document order. Owners with claim sets come first."""
     verdicts = {_key(one.object): one for one in document.verdicts or ()}
     blocks: list[OwnerBlock] = []
     for group in stories.explained_alike(document.claim_sets):

@@ -1,8 +1,8 @@
-"""`explain`: changes of the claims of a pod that is rejected for its devices, to be tried with the whole scheduler.
+"""`explain`: changes to the claims of a pod that is rejected because of devices, to be tried with the whole scheduler.
 
-`explanation.suggest` finds the changes that would make the claims fit; it considers no other pending pod and only the
-device rules. Its suggestions on all nodes come first. If none of them gives the pod a node, the search is repeated only
-on the nodes on which devices, and perhaps one other obstacle, are the problem.
+The suggestions of `explanation.suggest` for all nodes come first. They apply only the rules for devices, and ignore
+other pending pods. If none of them gives the pod a node, the search is repeated on the nodes where devices, and at most
+one other obstacle, are the problem.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.reasons import DeviceAttempt, RunQuestion
 
 MOST_NODES = 50
-"""The number of nodes of one kind on which the search is repeated."""
+"""The maximum number of nodes of one kind on which the search is repeated."""
 
 
 class ClaimChanges:
@@ -39,7 +39,7 @@ class ClaimChanges:
 
     @cached_property
     def known(self) -> list[TriedChanges]:
-        """Return the changes that were found on the nodes that no rule about the node and the pod excludes."""
+        """Return the changes that help on the nodes that are rejected only because of devices."""
         from dra_plan.explanation.document import SetParts
 
         if self._plan is None or self._plan.explanation is None:
@@ -48,10 +48,7 @@ class ClaimChanges:
         return list(map(self._of_all_claims, found))
 
     def later(self, names: Sequence[str]) -> list[TriedChanges]:
-        """Return the changes that help on these nodes in the state of the last attempt.
-
-        At the last attempt, other pods had already taken devices.
-        """
+        """Return the changes that help on these nodes at the pod's last attempt, when other pods had taken devices."""
         attempt, about = self._attempt, self._about
         if attempt is None or attempt.has_more:
             return []
@@ -86,7 +83,7 @@ class ClaimChanges:
         return structs.replace(of, patches=[*of.patches, *made]) if made else of
 
     def on(self, nodes: Sequence[Node]) -> list[TriedChanges]:
-        """Return the changes that are found if only these nodes are searched. Each result is a single change."""
+        """Return single changes that help on some of these nodes."""
         from dra_plan.explanation import explainer
         from dra_plan.explanation.document import suggestion
 
@@ -117,9 +114,9 @@ def _of_claim(operations: Sequence[PatchOperation]) -> list[PatchOperation]:
 
 
 def asking_less(of: TriedChanges) -> TriedChanges | None:
-    """Return the change of a device count, lowered by one more device.
+    """Return the change with a device count that is lower by one.
 
-    Return None for other changes, and if less than half of the devices would be left.
+    Returns None for other changes, and if less than half of the devices would remain.
     """
     [first, *more] = of.changes
     if more or not isinstance(first, CountLowered) or first.from_ is None or 2 * (first.to - 1) < first.from_:

@@ -1,4 +1,4 @@
-"""`dra-plan explain`: the result for a pod, the reasons, and the changes that would help."""
+"""`dra-plan explain`: why a pod is pending, and which changes would help."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def explain(
 
 
 def content(document: ExplanationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """Return the content of CI reports. The code that builds it is imported only if reports are requested."""
+    """Return the content of CI reports. The code that builds it is imported only when it is called."""
     from dra_plan.questions.explain import report
 
     return report.content(document, gate, origins, anchor=anchor)

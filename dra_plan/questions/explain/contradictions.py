@@ -1,7 +1,7 @@
 """`explain`: requirements that no node can meet together, whatever its labels.
 
-The pod's node selector and affinity may exclude each other, and so may the places of two of its volumes. No present or
-future node helps then, so waiting does not either.
+They are in the pod's node selector and affinity, or in the topology of two of its volumes. Neither a new node nor
+waiting helps.
 """
 
 from __future__ import annotations
@@ -21,14 +21,11 @@ from dra_plan.scheduler.cluster.volumes import WAITS, Claim, migrated_source
 from dra_plan.scheduler.plugins.node_affinity import required_terms
 
 Term = Sequence[NodeSelectorRequirement]
-"""Requirements that must all hold."""
+"""Requirements that must all be met."""
 
 
 def conflict(term: Term) -> list[NodeSelectorRequirement]:
-    """Return the requirements for one label that no value of the label can meet together.
-
-    The list is empty if there is no such label.
-    """
+    """Return the requirements for a label that no value of the label can meet together, or [] if there are none."""
     by_key: dict[str, list[NodeSelectorRequirement]] = {}
     for one in term:
         by_key.setdefault(one.key, []).append(one)
@@ -76,10 +73,7 @@ def text(of: NodeSelectorRequirement) -> str:
 
 
 def label_conflict(pod: Pod) -> LabelConflict | None:
-    """Return the pod's node requirements if every term contradicts itself.
-
-    Return None if a node could meet the requirements.
-    """
+    """Return the pod's node requirements if every term contradicts itself, or None."""
     selected = selector_of(pod)
     required = required_terms(pod)
     terms = [term.match_expressions for term in required.node_selector_terms] if required is not None else [[]]
@@ -108,10 +102,7 @@ class _Reach(NamedTuple):
 
 
 def volumes_apart(inventory: Inventory, pod: Pod) -> VolumesApart | None:
-    """Return two of the pod's volume claims with volumes that no single node can reach together.
-
-    If there are no two such claims, return None.
-    """
+    """Return two of the pod's volume claims whose volumes cannot be used on the same node, or None."""
     for one, other in combinations(_reaches(inventory, pod), 2):
         found = [conflict([*mine, *theirs]) for mine, theirs in product(one.terms, other.terms)]
         if found and all(found):

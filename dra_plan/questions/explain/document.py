@@ -25,65 +25,71 @@ from dra_plan.documents.suggestions import SHAPES
 from dra_plan.documents.verdicts import OwnerVerdict
 
 PARTS = (*DETAILS, *SHAPES)
-"""The structs of values that their types do not name."""
+"""Structs that are part of the document but do not appear in the types of its fields."""
 
 
 class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The reasons why claim sets fit or do not fit, for each device, and the changes that would make them fit."""
+    """Why claim sets fit or do not fit, and which changes would make them fit."""
 
     kind: Literal["Explanation"] = "Explanation"
     verdicts: Annotated[
         list[OwnerVerdict] | UnsetType,
         Meta(
             description=(
-                "The verdict on each explained pod, workload and claim, with the reasons; "
-                "absent with --devices-only and --together."
+                "The verdict on each explained pod, workload and claim, with the reasons. Absent with "
+                "--devices-only and --together."
             )
         ),
     ] = UNSET
     claim_sets: list[ExplainedClaimSet]
     unplanned: Annotated[
-        list[UnplannedOwner] | UnsetType, Meta(description="Owners that were named and have nothing to plan.")
+        list[UnplannedOwner] | UnsetType, Meta(description="The named owners for which there is nothing to plan.")
     ] = UNSET
     pod_groups: Annotated[
-        list[ExplainedPodGroup] | UnsetType, Meta(description="Pod groups that were named, and why they start or not.")
+        list[ExplainedPodGroup] | UnsetType,
+        Meta(description="The named pod groups, and why they start or do not start."),
     ] = UNSET
     moves: Annotated[
-        list[RoomForPod] | UnsetType, Meta(description=("With --moves: how to make room for each pending pod."))
+        list[RoomForPod] | UnsetType, Meta(description=("How to make room for each pending pod; only with --moves."))
     ] = UNSET
     autoscaler: Annotated[
         list[AutoscaledPod] | UnsetType,
-        Meta(description="With node groups: what the Cluster Autoscaler does for each pending pod."),
+        Meta(description="What the Cluster Autoscaler does for each pending pod; only if node groups are given."),
     ] = UNSET
-    devices: Annotated[list[DeviceStory], Meta(description="One for each --device.")]
+    devices: Annotated[list[DeviceStory], Meta(description="The checks of each device given with --device.")]
     not_pending: Annotated[
         Amount | UnsetType,
-        Meta(description="If -n or -l choose nothing that is pending: the pods with nodes that they choose."),
+        Meta(
+            description=("The number of pods with nodes that -n or -l select, if they select nothing that is pending.")
+        ),
     ] = UNSET
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]
 
 
 AutoscalerOutcome = Literal["Triggered", "NotTriggered", "Awaiting", "FitsExisting", "FilteredOut", "NotSeen", "Error"]
-"""As in `autoscale`. NotSeen: kube-scheduler has not marked the pod unschedulable yet. Error: the loop stops."""
+"""The outcome in `autoscale`. NotSeen: kube-scheduler has not marked the pod unschedulable yet. Error: the loop ended
+with an error."""
 
 
 class AutoscaledPod(DocumentPart, frozen=True, kw_only=True):
-    """A pending pod, and its result in one loop of the Cluster Autoscaler."""
+    """The result for a pending pod in one loop of the Cluster Autoscaler."""
 
     namespace: str
     name: Text
     outcome: AutoscalerOutcome
-    reasons: Annotated[dict[str, str], Meta(description="By node group; under no name, that of the whole loop.")] = {}
-    where: Annotated[list[str], Meta(description="The groups that grow, or the node that has room.")] = []
+    reasons: Annotated[
+        dict[str, str], Meta(description="The reason for each node group. The empty name stands for the whole loop.")
+    ] = {}
+    where: Annotated[list[str], Meta(description="The groups that grow, or the existing node that has room.")] = []
 
 
 GroupState = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty", "Alone"]
-"""As in `schedule`. Alone: the gate is off, so the pods are scheduled without regard to the group."""
+"""The outcome in `schedule`, or Alone if the feature gate is off, so that the pods are scheduled one by one."""
 
 
 class TriedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod in the last scheduling cycle of its group, with its node or the reason why no node was found for it."""
+    """A pod in the last scheduling cycle of its group, and its node or why it got none."""
 
     pod: Text
     node: str = ""
@@ -91,7 +97,7 @@ class TriedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExplainedPodGroup(DocumentPart, frozen=True, kw_only=True):
-    """A named pod group, and the reason why it starts or does not start when all pods of the input compete."""
+    """A pod group, and why it starts or does not start when all pods of the input compete."""
 
     namespace: str
     name: Text
@@ -99,79 +105,92 @@ class ExplainedPodGroup(DocumentPart, frozen=True, kw_only=True):
     policy: Annotated[str, one_of("gang", "basic", "")]
     min_count: Annotated[Amount, MinCount]
     pods: Annotated[Amount, GroupPods]
-    bound: Annotated[Amount, Meta(description="Those of them that have a node in the end.")]
-    message: Annotated[str, Meta(description="The message of the scheduler for the group.")]
-    last_cycle: Annotated[list[TriedPod], Meta(description="In the order in which the pods were tried.")]
-    waiting: Annotated[list[TriedPod], Meta(description="Pods that are not in the queue, and why.")]
+    bound: Annotated[Amount, Meta(description="The number of pods that have a node in the end.")]
+    message: Annotated[str, Meta(description="The scheduler's message for the group.")]
+    last_cycle: Annotated[
+        list[TriedPod],
+        Meta(description="The pods of the last scheduling cycle, in the order in which they were tried."),
+    ]
+    waiting: Annotated[list[TriedPod], Meta(description="Pods that are not in the scheduling queue, and why.")]
 
 
 RoomOutcome = Literal["Fits", "Moves", "Preemption", "Impossible", "Undecided"]
 """Fits: no pod has to move. Moves: some pods move, and all running pods keep running. Preemption: pods of lower
-priority must be evicted and get no other node. Impossible: a proof that neither works with this number of pods.
-Undecided: neither was found nor excluded."""
+priority must be evicted without getting another node. Impossible: it is proved that neither is possible with this
+number of pods. Undecided: there is neither a solution nor a proof."""
 
 
 MoveAction = Literal["Move", "Evict", "Place", "Preempt", "Start"]
-"""Move: the pod leaves its node, and gets another one at once. Evict: it leaves, and waits for its Place. Preempt: it
-leaves, and gets no node. Start: the pod in question starts."""
+"""Move: the pod leaves its node and gets another one at once. Evict: the pod leaves its node and gets another one in a
+later step, Place. Preempt: the pod leaves its node and gets no other. Start: the pending pod starts."""
 
 
 class MoveStep(DocumentPart, frozen=True, kw_only=True):
-    """A step that is possible as soon as all earlier steps are done."""
+    """A step that is possible once all earlier steps are done."""
 
     action: MoveAction
     namespace: str
     name: Text
     from_node: Annotated[str, Meta(description="The node that the pod leaves.")] = ""
     node: Annotated[str, Meta(description="The node that the pod gets.")] = ""
-    claims: Annotated[list[PlacedPodClaim], Meta(description="The allocations of its claims.")] = []
+    claims: Annotated[list[PlacedPodClaim], Meta(description="The allocations of the pod's claims.")] = []
     devices_matter: Annotated[
-        bool, Meta(description=("Whether other devices of the node, which the scheduler might choose, would not work."))
+        bool,
+        Meta(
+            description=(
+                "Whether the step works only with these devices, and not with others that the "
+                "scheduler might choose on the node."
+            )
+        ),
     ] = False
 
 
 AllowedReason = Literal["NoController", "HigherPriority"]
-"""The reasons to leave pods alone that a user may decide to ignore."""
+"""The reasons for leaving pods alone that a user can override."""
 
 
 class PodsLeftAlone(DocumentPart, frozen=True, kw_only=True):
-    """Running pods that cannot be moved, and the reason."""
+    """Running pods that cannot be moved, and why."""
 
     reason: Annotated[
         Literal["NoController", "DaemonSet", "Static", "DisruptionBudget", "HigherPriority", "Leaving"],
-        Meta(description="Leaving: being deleted already."),
+        Meta(description="Why the pods are left alone. Leaving: the pods are already being deleted."),
     ]
     pods: Amount
-    examples: Annotated[list[ObjectName], Meta(description="The first of them.", min_length=1)]
+    examples: Annotated[list[ObjectName], Meta(description="The first pods, as examples.", min_length=1)]
 
 
 class AllowedRoom(DocumentPart, frozen=True, kw_only=True):
-    """The result if some of the pods that are left alone may move too.
+    """The result if some of the pods that are left alone could move too.
 
-    A user must recreate the moved pods that have no controller.
+    A moved pod that has no controller must be recreated by the user.
     """
 
-    kinds: Annotated[list[AllowedReason], Meta(description="Pods left alone for these reasons are moved.")]
+    kinds: Annotated[
+        list[AllowedReason], Meta(description="The reasons that were overridden, so that the pods may move.")
+    ]
     outcome: RoomOutcome
     moved: Amount
     preempted: Amount
-    steps: Annotated[list[MoveStep], Meta(description="In this order.")]
+    steps: Annotated[list[MoveStep], Meta(description="The steps in order.")]
 
 
 class RoomForPod(DocumentPart, frozen=True, kw_only=True):
-    """The moves that make a pending pod fit. If several pods are equal, the moves make any one of them fit."""
+    """The moves that make a pending pod fit, or any one of several equal pods."""
 
-    pods: Annotated[list[ObjectName], Meta(description="The answer is about the first of them.", min_length=1)]
+    pods: Annotated[
+        list[ObjectName], Meta(description="Equal pending pods. The result is for the first of them.", min_length=1)
+    ]
     outcome: RoomOutcome
-    limit: Annotated[Amount, Meta(description="No more pods than this are asked to leave.")]
+    limit: Annotated[Amount, Meta(description="The maximum number of pods that may leave.")]
     moved: Amount
     preempted: Amount
-    fewest: Annotated[bool, Meta(description="Whether it is proved that fewer are not enough.")]
-    steps: Annotated[list[MoveStep], Meta(description="In this order.")]
+    fewest: Annotated[bool, Meta(description="Whether it is proved that fewer pods are not enough.")]
+    steps: Annotated[list[MoveStep], Meta(description="The steps, which must be taken in this order.")]
     left_alone: list[PodsLeftAlone]
-    movable: Annotated[Amount, Meta(description="Running pods that may be moved or evicted.")] = 0
+    movable: Annotated[Amount, Meta(description="The number of running pods that may be moved or evicted.")] = 0
     allowing: Annotated[
-        list[AllowedRoom], Meta(description="If no moves are known: the results with pods that are left alone.")
+        list[AllowedRoom], Meta(description="The results if more pods could move. Empty if moves are known.")
     ] = []
     tried: Annotated[Amount, Meta(description="The number of sets of pods that were tried.")]
-    message: Annotated[str, Meta(description="The message of the scheduler for the pod now.")]
+    message: Annotated[str, Meta(description="The scheduler's present message for the pod.")]

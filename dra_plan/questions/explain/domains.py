@@ -1,7 +1,7 @@
 """`explain`: topology domains in which no node can ever run the pod, although a topology spread constraint counts them.
 
-Such a domain stays empty, so that the others may have no more than maxSkew pods. What a node lacks for ever is a label
-that the pod requires, devices, or an amount that it would not have without pods either.
+Such a domain stays empty, so the other domains are limited to maxSkew pods. Its nodes lack a label that the pod
+requires, devices, or a resource of which they would have too little even without pods.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dra_plan.api.core import Node
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes
 
 MOST_LACKED = 3
-"""The number of resources and labels that are named."""
+"""The maximum number of resources and labels that are named."""
 
 
 def with_useless_domains(groups: list[RefusingNodes], nodes: Mapping[str, Node]) -> list[RefusingNodes]:
-    """Return the groups; the obstacles of spread constraints say what all nodes of their emptiest domain lack."""
+    """Return the groups. Obstacles of spread constraints also say what all nodes of the emptiest domain lack."""
     wanted = {(one.topology_key, one.emptiest) for group in groups for one in group.about if _is_of_domain(one)}
     if not wanted:
         return groups

@@ -1,8 +1,8 @@
-"""`explain`: a yes that the cluster's own last message contradicts, because the input lacks what the scheduler reads.
+"""`explain`: positive verdicts that the scheduler's last message contradicts, because the input lacks objects.
 
-Each reason of a plugin in the table exists only in a cluster with objects of certain kinds. If the message names such a
-reason, the pod would be bound in the input, and the input has no objects of one of these kinds, the yes proves nothing.
-Whether pods and claims in use are missing is a question of its own (`planner/nodes.py`).
+Some reasons in the scheduler's messages are possible only if the cluster has objects of certain kinds. If the message
+gives such a reason, but the pod would be bound in the input, and the input has no objects of one of these kinds, the
+verdict is in doubt. Missing pods and claims are handled in `planner/nodes.py`.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def _selects_namespaces(pod: Pod) -> bool:
 
 
 def doubted(made: OwnerVerdict, inventory: Inventory, pods: Iterable[Pod]) -> OwnerVerdict:
-    """Return the verdict on these pods; a yes that one of their last messages contradicts is doubted.
+    """Return the verdict on these pods, marked as doubted if one of their last messages contradicts a positive verdict.
 
-    `partial` then names the missing kinds, and `last_message` is the message that contradicts. If no node can take the
-    pods anyway, `unread` names these kinds.
+    In this case, `partial` names the missing kinds, and `last_message` is the message. If no node can take the pods
+    anyway, `unread` names the kinds.
     """
     if made.verdict not in (*GOOD, "Unschedulable"):
         return made

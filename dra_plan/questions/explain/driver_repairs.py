@@ -1,7 +1,7 @@
-"""`explain`: pods of drivers that are not ready, or do not run, on nodes that otherwise could take a pod.
+"""`explain`: driver pods that are not ready or not running, on nodes that could otherwise take a pod.
 
-Their devices are only known once the driver publishes them, so a repair cannot be tried, unless the present slices of
-an incomplete pool are enough.
+The devices of a node are known only after its driver has published them. A repair can therefore be tried only if the
+present slices of an incomplete pool are enough.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.planner.claim_sets import ClaimSetPlan
 
 MOST_REPAIRS = 2
-"""The number of drivers' pods that are named as what to repair."""
+"""The maximum number of driver pods that are named for repair."""
 
 MOST_GROUPS = 8
-"""The number of kinds of nodes on which such pods are sought."""
+"""The maximum number of kinds of nodes on which driver pods are searched for."""
 
 _SETTABLE = re.compile(r"[^=!<> ]+=[^=!<> ]*")
 """A requirement that one value of a label meets."""
 
 
 class DriverRepairs:
-    """A look-up of driver pods that need repair. `view` must be a view of the input."""
+    """Finds driver pods that need repair. `view` must be a view of the input."""
 
     def __init__(self, inventory: Inventory, view: View) -> None:
         self._inventory, self._view = inventory, view
@@ -45,7 +45,7 @@ class DriverRepairs:
         return DriverPods(self._inventory)
 
     def told(self, of: TriedChanges) -> TriedChanges:
-        """Return the changes. If slices of a pool are missing, the changes name driver pods that are not ready.
+        """Return the changes. If slices of a pool are missing, driver pods that are not ready are added to the changes.
 
         These are the pods that should publish the missing slices.
         """
@@ -61,14 +61,14 @@ class DriverRepairs:
         return structs.replace(of, changes=[with_pods(one) for one in of.changes])
 
     def with_failing(self, of: TriedChanges, plan: ClaimSetPlan | None) -> TriedChanges:
-        """Return the changes with the pods of drivers that fail on the node to which the pod then goes."""
+        """Return the changes, with failing driver pods on the node that the pod then gets."""
         claims = plan.claim_set.claims if plan is not None else ()
         return structs.replace(of, failing=self._pods.failing_on(of.node, claims)) if claims else of
 
     def untried(self, made: OwnerVerdict, plan: ClaimSetPlan | None, found: Iterable[TriedChanges]) -> list[DriverPod]:
-        """Return the driver pods to repair on nodes that lack only devices, or a label that the driver requires.
+        """Return the driver pods to repair, on nodes that lack only devices or a label that the driver requires.
 
-        Nodes that one of the found changes names are left out.
+        Nodes that are named in the changes in `found` are left out.
         """
         waited = {one.on for of in found for one in of.changes if isinstance(one, PoolAwaited)}
         if plan is None or plan.explanation is None:

@@ -1,4 +1,4 @@
-"""`explain`: an input with changed pods of one owner: the owner, and its pods without a node."""
+"""`explain`: the pods of one owner, and copies of the input in which they are changed."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from dra_plan.scheduler.cluster.pod_volumes import is_claim
 EditSpec = Callable[[PodSpec], PodSpec]
 
 CONTAINER_LISTS = {"containers": "containers", "initContainers": "init_containers"}
-"""The lists of containers of a pod spec: the field of the API, and the attribute."""
+"""The lists of containers in a pod spec: the API field, and the attribute."""
 
 
 class Remedy(Struct, frozen=True):
-    """One or more changes that were found together, and the function that applies them to an input.
+    """One or more changes that were found together, and a function that applies them to an input.
 
-    If it is unknown how to apply the changes, the function returns None. `fixed` means that the changes are not
-    possible on an existing pod. `patches` are the patches of a change that was found elsewhere.
+    The function returns None if it does not know how. `fixed` is whether the changes are impossible for existing pods.
+    `patches` are the patches of changes that were found elsewhere.
     """
 
     told: tuple[SuggestedChange, ...]
@@ -50,7 +50,7 @@ class Remedy(Struct, frozen=True):
 
 
 class OwnedPods:
-    """A pod or workload in an input, and the location of its pod spec. For a custom kind, the location is unknown."""
+    """A pod or workload in an input, and its pod spec, which is unknown for custom kinds."""
 
     def __init__(self, index: Index, owner: Owner) -> None:
         self._index, self._owner = index, owner
@@ -58,17 +58,17 @@ class OwnedPods:
 
     @property
     def inventory(self) -> Inventory:
-        """The input, which is not changed."""
+        """The input, unchanged."""
         return self._index.inventory
 
     @property
     def spec(self) -> PodSpec | None:
-        """The spec of the owner's pods, or None if its location is unknown."""
+        """The spec of the owner's pods, or None if it is unknown."""
         return spec_of(self.object)
 
     @cached_property
     def waiting(self) -> list[Owner]:
-        """The workload's pods that have no node. The list is empty for a pod."""
+        """The workload's pods that have no node; empty for a pod."""
         if self.object is None or isinstance(self.object, Pod):
             return []
         pods = self._index.pods_of(self.object)
@@ -76,12 +76,15 @@ class OwnedPods:
 
     @property
     def spec_as_created(self) -> PodSpec | None:
-        """The spec of the first pod without a node, which has the requests of a LimitRange; without one, the spec."""
+        """The spec of the first pod without a node, which includes the requests of a LimitRange.
+
+        If there is no such pod, this is `spec`.
+        """
         first = found(self._index.inventory, self.waiting[0]) if self.waiting else None
         return first.spec if isinstance(first, Pod) else self.spec
 
     def sets_again(self, change: SuggestedChange) -> bool:
-        """Return whether a change of the pods has no effect, because something else sets it again in each new pod."""
+        """Return whether the change has no effect, because something else sets the value again in each new pod."""
         return self._set_elsewhere is not None and self._set_elsewhere.sets_again(change)
 
     @cached_property
@@ -91,20 +94,20 @@ class OwnedPods:
         return next((SetElsewhere(self._index, pod) for pod in pods if isinstance(pod, Pod)), None)
 
     def changed(self, told: SuggestedChange, edit: EditSpec, *, fixed: bool = False) -> Iterator[Remedy]:
-        """Yield a change of the pod spec, if its location is known."""
+        """Yield the change to the pod spec, if the spec is known."""
         if self.spec is not None:
             yield Remedy((told,), self.editing(edit), fixed=fixed)
 
     @property
     def workload(self) -> AnyWorkload | None:
-        """The workload itself, or the topmost one that controls the pod; None if there is none in the input."""
+        """The workload itself, or the topmost one that controls the pod; None if the input has none."""
         return self._index.top_of(self.object) if isinstance(self.object, Pod) else self.object
 
     @property
     def own_labels(self) -> dict[str, str]:
-        """The labels by which the workload of the pods selects them; empty if it does not do so by labels alone.
+        """The labels by which the workload selects its pods; empty if it uses more than labels.
 
-        A ReplicaSet selects by the hash of its template as well, unlike its Deployment.
+        A ReplicaSet also selects by the hash of its template, so the labels are those of its Deployment.
         """
         workload = self.workload
         if isinstance(workload, ReplicationController):
@@ -117,7 +120,7 @@ class OwnedPods:
 
     @property
     def cron_job(self) -> str:
-        """The name of the CronJob that created the Job, or the Job of the pod; "" if there is none."""
+        """The name of the CronJob that created the Job or the pod's Job, or ""."""
         job = self.object
         if isinstance(job, Pod):
             job = self._index.controllers.of(job.metadata)
@@ -127,7 +130,7 @@ class OwnedPods:
     def claims_from(self, template: str) -> list[ObjectKey]:
         """Return the claims without devices that the workload's pending pods got from this template.
 
-        Claims with a spec that differs from the template's spec are left out.
+        Claims whose spec differs from the template are left out.
         """
         made = self._index.template(self._owner.namespace, template)
         names = {(owner.namespace, owner.name) for owner in self.waiting} if made is not None else set()
@@ -146,22 +149,19 @@ class OwnedPods:
         ]
 
     def editing(self, edit: EditSpec) -> Callable[[Inventory], Inventory]:
-        """Return a function that edits the pod spec of the owner and of the owner's pending pods.
-
-        The pending pods are recreated.
-        """
+        """Return a function that edits the pod spec of the owner and of its pending pods, which are recreated."""
         keys = {self._owner, *self.waiting}
         return lambda of: edited(of, keys, lambda one: _with_spec(one, edit))
 
     def preempting(self) -> Inventory:
-        """Return the input in which the pods may preempt other pods, regardless of their preemptionPolicy or class."""
+        """Return the input with pods that may preempt other pods, whatever their preemptionPolicy and PriorityClass."""
         return self._with(preemption_policy="PreemptLowerPriority")
 
     def freed(self, held_by: str, held: Sequence[str]) -> Inventory | None:
-        """Return the input without what holds the pods back, so that other obstacles can be found.
+        """Return the input without what holds the pods back, so that other obstacles show.
 
-        Scheduling gates are removed, the scheduler is kube-scheduler's default, and claims that do not exist are not
-        requested. If it is unknown how to remove what holds the pods back, return None.
+        Scheduling gates are removed, kube-scheduler's default scheduler is used, and claims that do not exist are not
+        requested. Returns None if it is unknown how to release the pods.
         """
         match held_by:
             case "SchedulingGates":
@@ -174,7 +174,7 @@ class OwnedPods:
         return None
 
     def without_volume_claims(self) -> Inventory:
-        """Return the input in which the pods have no PersistentVolumeClaims, including generated ones."""
+        """Return the input with pods that have no PersistentVolumeClaims, including generated ones."""
 
         def without(spec: PodSpec) -> PodSpec:
             return structs.replace(spec, volumes=[each for each in spec.volumes if not is_claim(each)])
@@ -182,7 +182,7 @@ class OwnedPods:
         return self.editing(without)(self.inventory)
 
     def without_claims(self) -> Inventory:
-        """Return the input in which the pods have no resource claims."""
+        """Return the input with pods that have no resource claims."""
         return self._with(resource_claims=[])
 
     def _with(self, **fields: object) -> Inventory:
@@ -190,7 +190,7 @@ class OwnedPods:
 
 
 def with_admin_access(inventory: Inventory, namespace: str) -> Inventory:
-    """Return the input in which the namespace allows claims with admin access."""
+    """Return the input with a namespace that allows claims with admin access."""
 
     def labelled(of: Namespace) -> Namespace:
         if of.metadata.name != namespace:
@@ -202,12 +202,12 @@ def with_admin_access(inventory: Inventory, namespace: str) -> Inventory:
 
 
 def found(inventory: Inventory, owner: Owner) -> Pod | AnyWorkload | None:
-    """Return the pod or workload in the input, or None if it is not there."""
+    """Return the pod or workload, or None if the input does not contain it."""
     return next((each for each in (*inventory.pods, *inventory.workloads) if owner_of(each) == owner), None)
 
 
 def edited(inventory: Inventory, keys: AbstractSet[Owner], edit: Callable[[Any], Any]) -> Inventory:
-    """Return the input after some of its pods and workloads have been edited."""
+    """Return the input with `edit` applied to the pods and workloads in `keys`."""
 
     def one(of: Any) -> Any:
         return edit(of) if owner_of(of) in keys else of
@@ -216,7 +216,7 @@ def edited(inventory: Inventory, keys: AbstractSet[Owner], edit: Callable[[Any],
 
 
 def spec_of(owner: Pod | AnyWorkload | None) -> PodSpec | None:
-    """Return the spec of the owner's pods, or None if its location is unknown."""
+    """Return the spec of the owner's pods, or None if it is unknown."""
     if owner is None or isinstance(owner, CustomWorkload):
         return None
     return owner.spec if isinstance(owner, Pod) else pod_template(owner).spec
@@ -237,7 +237,7 @@ def _with_spec(owner: Any, edit: EditSpec) -> Any:
 
 
 def with_containers(spec: PodSpec, edit: Callable[[Container], Container]) -> PodSpec:
-    """Return the spec after each container and init container has been edited."""
+    """Return the spec with `edit` applied to each container and init container."""
     return structs.replace(spec, **{name: list(map(edit, getattr(spec, name))) for name in CONTAINER_LISTS.values()})
 
 
@@ -251,10 +251,7 @@ def _without_claims(spec: PodSpec, names: AbstractSet[str]) -> PodSpec:
 
 
 def departed(inventory: Inventory, pods: Collection[str]) -> Inventory:
-    """Return the input without these pods and without what they held.
-
-    Pods are given as NAMESPACE/NAME.
-    """
+    """Return the input without these pods (NAMESPACE/NAME) and without the devices that they use."""
     if not pods:
         return inventory
     from dra_plan.whatif.edits import depart  # most inputs have no such pods, and start-up time matters

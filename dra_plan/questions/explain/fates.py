@@ -1,4 +1,4 @@
-"""`explain`: the result of one pod in a run of the scheduler: bound, held back by a cause, or rejected."""
+"""`explain`: what happens to a pod in a run of the scheduler: it is bound, held back or rejected."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class Fate(Struct, frozen=True):
 
 
 def decisive(fates: Sequence[Fate]) -> Fate | None:
-    """Return the fate of the first pod that gets no node, or of the first pod if all pods get a node.
+    """Return the fate of the first pod that gets no node or, if all pods get one, of the first pod.
 
-    Return None if there are no pods.
+    Returns None if there are no pods.
     """
     return next((fate for fate in fates if not fate.is_good), fates[0] if fates else None)
 
 
 class Fates:
-    """Finds out what happens to the pods of an input. Pods that are not created have no result.
+    """Determines what happens to the pods of an input. Pods that are not created are left out.
 
     `existing` are the pods of the input.
     """
@@ -61,7 +61,7 @@ class Fates:
         self.existing = {owner_of(pod): pod for pod in index.inventory.pods}
 
     def of(self, run: VerdictRun, owner: Owner) -> list[Fate]:
-        """Return the results for the owner's pods that have no node in the input."""
+        """Return what happens to each of the owner's pods that have no node in the input."""
         records = (record for record in run.records.get(owner, ()) if record.attempts or not record.node)
         return [self._fate(run, record) for record in records if not ended(record.pod) and run.is_made(record.pod)]
 

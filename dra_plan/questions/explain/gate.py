@@ -1,4 +1,4 @@
-"""The gate rules for an Explanation: for the verdicts of the whole scheduler, if it ran."""
+"""The gate rules for an Explanation, which check the verdicts of the whole scheduler if it was run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dra_plan.text.gate import Gate, Judge, Verdict
 
 
 def of_owner(gate: Gate, of: OwnerVerdict) -> Verdict:
-    """Return the gate's verdict on an owner. An owner passes if all of its pods have nodes or would be bound."""
+    """Return whether the owner passes the gate, because all of its pods have nodes or would be bound."""
     if of.depends_on_gates or of.doubted:
         return gate.undecided  # on gates that are off by default, and on by what the input shows; or on what it lacks
     if of.verdict in ("WouldBind", "WouldPreempt", "Bound", "Finished"):

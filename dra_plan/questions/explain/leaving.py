@@ -1,4 +1,4 @@
-"""`explain`: pods that are being deleted: without them, a pod may fit, and some of them never end by themselves."""
+"""`explain`: pods that are being deleted, without which a pod may fit. Some of them never end by themselves."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dra_plan.questions.explain.bindings import is_unreachable, users_of
 from dra_plan.questions.explain.editing import Remedy, departed
 
 MOST_NODES = 3
-"""The number of nodes whose pods are tried to be gone."""
+"""The maximum number of nodes for which removing these pods is tried."""
 
 
 def without_leaving(inventory: Inventory, verdict: OwnerVerdict, claims: Sequence[str]) -> Iterator[Remedy]:
-    """Yield, for one node, the change that the pods that are being deleted on the node no longer exist.
+    """Yield, for a node, the change that removes the pods that are being deleted there.
 
-    The change is yielded only if these pods may be in the way: if they leave too little room on the node, or use one of
-    these `claims` of the owner's pods.
+    It is yielded only if these pods may be an obstacle: if they leave too little room on the node, or use one of
+    `claims`.
     """
     there: dict[str, list[Pod]] = {}
     for pod in inventory.pods:
@@ -39,7 +39,7 @@ def without_leaving(inventory: Inventory, verdict: OwnerVerdict, claims: Sequenc
 
 
 def is_of_leaving(one: NodeObstacle) -> bool:
-    """Return whether this may be no obstacle after the pods that are being deleted on the node are gone."""
+    """Return whether the obstacle may go away once the pods that are being deleted on the node are gone."""
     return one.is_of_room or one.kind in ("VolumeInUse", "Devices")
 
 

@@ -1,6 +1,6 @@
-"""`explain`: claims that hold devices for pods that are not in the input, and perhaps gone.
+"""`explain`: claims whose devices are reserved for pods that the input lacks and that may be gone.
 
-The controller of claims removes the reservation of a deleted pod. Until then its devices stay in use.
+The claim controller removes the reservation when a pod is deleted. Until then, the devices stay in use.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dra_plan.documents.verdicts import OwnerVerdict
 
 
 def left_over(inventory: Inventory) -> frozenset[tuple[str, str]]:
-    """Return the claims that are reserved only for pods that are missing from the input.
+    """Return the claims that are reserved only for pods that the input lacks.
 
-    A claim is included only if the input seems to contain the pods of its namespace. This is the case if the input has
-    running pods in this namespace, or running pods and pods of several namespaces, as with `-A`.
+    Claims are included only if the input seems to contain all pods of their namespace: if it has running pods in that
+    namespace, or running pods from several namespaces, as with `-A`.
     """
     pods = {(pod.metadata.namespace, pod.metadata.name) for pod in inventory.pods}
     running = {pod.metadata.namespace for pod in inventory.pods if pod.spec.node_name}

@@ -27,7 +27,7 @@ NOTHING = "Nothing to explain: the input has no pending claims, and no pods or w
 
 
 def nothing(placed: int) -> str:
-    """Return a sentence that says that nothing is pending. `placed` is the number of selected pods that have nodes."""
+    """Return a sentence that states that nothing is pending. `placed` is how many selected pods have nodes."""
     if not placed:
         return NOTHING
     them = "it" if placed == 1 else "them"
@@ -35,7 +35,7 @@ def nothing(placed: int) -> str:
 
 
 def room_lines(of: RoomForPod) -> Lines:
-    """Yield the lines about room for a pod or for several equal pods.
+    """Yield the lines about how a pod, or one of several equal pods, can fit.
 
     They contain the verdict, the steps, and the pods that stay.
     """
@@ -161,10 +161,10 @@ SCHEDULE = "To see what happens to the pod, run `dra-plan schedule` with the sam
 def unplanned_lines(
     of: UnplannedOwner, start: Iterable[str] = (), *, headed: bool = True, lacking: Collection[str] = ()
 ) -> Lines:
-    """Yield the lines about an owner that is not planned, with its devices or requests.
+    """Yield the lines about an owner without claims to plan, with its devices or requests.
 
-    If `headed` is set, the first line is its kind. `start` are lines about what keeps a pod from starting. That no node
-    has the resources in `lacking` has been said.
+    If `headed` is set, the first line states the owner's state. `start` are lines about what keeps a pod from starting.
+    `lacking` are resources that have already been reported as missing on all nodes.
     """
     if headed:
         yield f"{named(of.owner)}: {_OWNER_HEADLINES[of.state](of)}."
@@ -279,10 +279,7 @@ ALONE = "The gate GenericWorkload is off, or the release has no pod groups: each
 
 
 def group_lines(of: ExplainedPodGroup) -> Lines:
-    """Yield the lines about a pod group.
-
-    They contain whether the group starts, the scheduler's message, and the pods of the group that were tried.
-    """
+    """Yield the lines about a pod group: whether it starts, the scheduler's message, and the pods that were tried."""
     yield f"podgroup/{of.namespace}/{of.name}: {_GROUP_HEADLINES[of.state](of)}."
     yield from indented(_group_details(of))
 

@@ -1,4 +1,4 @@
-"""`explain -o markdown`: the same sentences, to paste into an issue; details that text omits are collapsible."""
+"""`explain -o markdown`: the same sentences as the text, for an issue. Details that the text omits are collapsible."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The running pods that may leave for another one, and why the others must stay; then sets of pods that are tried.
+"""The running pods that may leave to make room for a pending one, why other pods must stay, and trials of sets of pods.
 
-The pods that stay are those that nothing would recreate, that belong to their node, that a disruption budget protects,
-and those of higher priority. This module does not choose the pods that leave.
+A pod must stay if nothing would recreate it, if it belongs to its node, if a disruption budget protects it, or if its
+priority is higher. This module does not choose the pods that leave.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from dra_plan.scheduler.cluster.common import Common
 from dra_plan.whatif.edits import generated_claims, pod_name, pod_of, replaced
 
 MOST_RANK = 9
-"""The number of different priorities that are told apart among preempted pods."""
+"""The maximum number of priorities that are distinguished among preempted pods."""
 _EXAMPLES = 5
 
 
@@ -51,7 +51,7 @@ class MovablePod(NamedTuple):
     pod: Pod
     priority: int
     preemptable: bool
-    """True if it may be evicted without another node, because its priority is lower."""
+    """Whether the pod may be evicted without getting another node, because its priority is lower."""
 
     @property
     def node(self) -> str:
@@ -60,10 +60,7 @@ class MovablePod(NamedTuple):
 
 
 class Movables:
-    """The running pods that may leave their nodes to make room for a pending pod.
-
-    The running pods that must stay are listed as well.
-    """
+    """The running pods that may leave their nodes to make room for a pending pod, and those that must stay."""
 
     def __init__(
         self, ground: PlacementCluster, index: Index, wanting: PodToPlace, allowed: Set[AllowedReason] = frozenset()
@@ -89,7 +86,7 @@ class Movables:
         """The claims that are free once some of the pods have left, by the pods that use them."""
 
     def may_leave(self, pods: Iterable[MovablePod]) -> bool:
-        """Return whether the disruption budgets allow all of these pods to be evicted."""
+        """Return whether disruption budgets allow all of these pods to be evicted."""
         counts = Counter(budget for each in pods for budget in self._over(each))
         return all(number <= self.allowed[budget] for budget, number in counts.items())
 
@@ -97,11 +94,11 @@ class Movables:
         return tuple(i for i, budget in enumerate(self._budgets) if covers(budget, movable.pod))
 
     def leaving(self, limit: int, *, preempting: bool) -> tuple[list[LeavingPod], int]:
-        """Return the pods that may leave, in a form for the solver, and the price of each pod that leaves.
+        """Return the pods that may leave, as input for the solver, and the price of a pod that leaves.
 
-        At most `limit` pods leave. If `preempting` is set, pods with a lower priority do not need another node. A pod
-        that leaves and gets no node costs more than any node, but less than the leaving of one more pod. Less important
-        pods cost less.
+        At most `limit` pods leave. If `preempting` is set, pods of lower priority do not need another node. A pod that
+        gets no other node costs more than any choice of nodes, but less than one more pod that leaves. Pods of lower
+        priority cost less.
         """
         priorities = sorted({each.priority for each in self.pods})
         ranks = {priority: min(rank, MOST_RANK) for rank, priority in enumerate(priorities)}
@@ -119,7 +116,7 @@ class Movables:
         ], price
 
     def far_reaching(self, inventory: Inventory) -> list[MovablePod]:
-        """Return the pods that hold devices that more than one node can reach."""
+        """Return the pods with devices that can be accessed from more than one node."""
         pools = {(each.spec.driver, each.spec.pool.name) for each in inventory.slices if not each.spec.node_name}
         return [each for each in self.pods if any(_holds_of(claim, pools) for claim in self.claims[key_of(each)])]
 
@@ -176,7 +173,7 @@ def key_of(movable: MovablePod) -> PodKey:
 
 
 class Given(Struct, frozen=True):
-    """The cluster, the release and the limits that all trials have in common."""
+    """What all trials have in common: the cluster, the release and the limits."""
 
     inventory: Inventory
     target: Target
@@ -186,13 +183,13 @@ class Given(Struct, frozen=True):
     time: SearchTime = field(default_factory=SearchTime)
 
     def ground(self, inventory: Inventory) -> PlacementCluster:
-        """Return the cluster in which pods are placed, for the input after some edits."""
+        """Return the cluster in which pods are placed, for an edited input."""
         return PlacementCluster(inventory, self.target, self.question.max_steps, self.common, time=self.time)
 
     def evicted(self, inventory: Inventory, pods: Sequence[PodKey]) -> Inventory:
         """Return the cluster after these pods have been evicted.
 
-        A user recreates the evicted pods that have no controller.
+        Users are assumed to recreate pods without a controller.
         """
         for namespace, name in pods:
             index = self.index if inventory is self.inventory else Index(inventory)
@@ -201,7 +198,7 @@ class Given(Struct, frozen=True):
 
 
 class TrialEnd(enum.Enum):
-    """The result of a trial for a set of pods."""
+    """How a trial of a set of pods ended."""
 
     ALL = "all have a place"
     SOME = "those that may not be preempted have a place"
@@ -209,7 +206,7 @@ class TrialEnd(enum.Enum):
 
 
 class TriedSet(Struct, frozen=True):
-    """The pods that left, and their new placement. If `is_open` is set, there may be a better placement."""
+    """The pods that left, and their new placement. If `is_open` is set, there may be a better one."""
 
     pods: tuple[MovablePod, ...]
     outcome: TrialEnd
@@ -218,13 +215,13 @@ class TriedSet(Struct, frozen=True):
 
     @property
     def preempted(self) -> list[MovablePod]:
-        """Return the pods that left and that do not get another node."""
+        """Return the pods that left and got no other node."""
         left = {each.pod.key for each in self.found.left}
         return [movable for movable in self.pods if movable.pod.key in left]
 
 
 def tried(given: Given, wanting: PodKey, pods: Sequence[MovablePod]) -> TriedSet:
-    """Try to place the pending pod and all these pods after these pods have left.
+    """Try to place the pending pod and these pods, once these pods have left their nodes.
 
     If this fails, only the pods that must not be preempted have to be placed.
     """

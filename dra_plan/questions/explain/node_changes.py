@@ -1,4 +1,4 @@
-"""`explain`: changes of nodes, and of the set of nodes, that would help a pod."""
+"""`explain`: changes to nodes, and new nodes, that would help a pod."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dra_plan.questions.explain.editing import Remedy, departed
 
 
 def uncordoned(node: Node) -> Remedy:
-    """Return the change that uncordons a node."""
+    """Return a change that uncordons a node."""
 
     def edited(of: Node) -> Node:
         taints = [taint for taint in of.spec.taints if taint.key != UNSCHEDULABLE.key]
@@ -38,7 +38,7 @@ def uncordoned(node: Node) -> Remedy:
 
 
 def without_taint(name: str, taint: TaintName) -> Remedy:
-    """Return the change that removes a taint from a node."""
+    """Return a change that removes a taint from a node."""
 
     def edited(node: Node) -> Node:
         kept = [each for each in node.spec.taints if (each.key, each.effect) != (taint.key, taint.effect)]
@@ -48,7 +48,7 @@ def without_taint(name: str, taint: TaintName) -> Remedy:
 
 
 def labelled(name: str, label: str, value: str, runtime_class: str = "") -> Remedy:
-    """Return the change that sets a label of a node, which the RuntimeClass requires if one is given."""
+    """Return a change that sets a label of a node. If a RuntimeClass is given, it is what requires the label."""
 
     def edited(node: Node) -> Node:
         labels = {**(node.metadata.labels or {}), label: value}
@@ -59,7 +59,7 @@ def labelled(name: str, label: str, value: str, runtime_class: str = "") -> Reme
 
 
 def added(like: str) -> Remedy:
-    """Return the change that adds a node like this one."""
+    """Return a change that adds a copy of a node."""
     return Remedy((NodeAdded(code="add-node", like=like),), lambda of: _with_copy(of, like))
 
 
@@ -74,9 +74,9 @@ def _with_copy(of: Inventory, like: str) -> Inventory | None:
 
 
 def recovered(inventory: Inventory, node: Node) -> Remedy:
-    """Return the change that waits for a node to recover.
+    """Return a change that waits for a node to recover.
 
-    The node then has no taints that say what is wrong, and no pods that are being deleted.
+    Afterwards, the node has no taints about problems, and no pods that are being deleted.
     """
     gone = [taint for taint in node.spec.taints if may_recover(taint.key)]
     name = node.metadata.name
@@ -103,10 +103,7 @@ def recovered(inventory: Inventory, node: Node) -> Remedy:
 
 
 def repaired(one: NodeObstacle, node: Node) -> Remedy | None:
-    """Return the change after which a device plugin offers all devices of a node.
-
-    Return None if it already does.
-    """
+    """Return a change after which a device plugin offers all devices of a node, or None if it already does."""
     has = (node.status.capacity or {}).get(one.resource, "")
     if not one.unhealthy or not has:
         return None
@@ -123,7 +120,7 @@ def repaired(one: NodeObstacle, node: Node) -> Remedy | None:
 
 
 def working(inventory: Inventory, node: Node) -> Node:
-    """Return a node like this one that works, if this one does not and there is one."""
+    """Return `node` if it works. Otherwise, return another node of the same shape that works, if there is one."""
     if not any(may_recover(taint.key) for taint in node.spec.taints):
         return node
     shape = _shape(node)

@@ -1,7 +1,7 @@
-"""`explain`: the nodes that reject a pod, grouped by equal obstacles, each reason with its subject.
+"""`explain`: the nodes that reject a pod, grouped by their obstacles.
 
-The module first finds the obstacles of the claims, node by node; then the groups. The run of the scheduler (`reasons`)
-supplies the rejecting nodes and their reasons; `text/node_obstacles.py` supplies the wording.
+First, the obstacles of claims are found for each node, and then the nodes are grouped. Which nodes reject the pod, and
+why, comes from the run of the scheduler (`reasons`); the wording is in `text/node_obstacles.py`.
 """
 
 from __future__ import annotations
@@ -57,27 +57,27 @@ MANY = 1_000_000
 
 
 MOST_NODES = 50
-"""The number of nodes of one attempt that are examined closely."""
+"""The maximum number of nodes that are examined closely for an attempt."""
 
 MOST_POOLS = 4
-"""The number of invalid or incomplete pools that are named."""
+"""The maximum number of invalid or incomplete pools that are named."""
 
 ABOUT_POOLS = ("invalid-pools", "invalid-pool", "all-and-broken-pool", "pool-unusable")
-"""The obstacles that invalid or incomplete pools cause."""
+"""The codes of obstacles that invalid or incomplete pools cause."""
 
 MOST_NEAREST = 10
-"""The number of nodes of a group, nearest first, on which devices that are in use are looked for."""
+"""The maximum number of nodes of a group, the closest to fitting first, that are searched for devices in use."""
 
 _KINDS = ("selector", "pool")
 """Checks that remove devices of another kind, or devices that are unknown."""
 
 
 class DeviceReason(NamedTuple):
-    """The reason why a pod's claims do not fit on a node.
+    """Why a pod's claims do not fit on a node.
 
-    `taken_before` means that the claims would fit, but pods before this pod take the devices. `request` is the name of
-    the failing request, and `most` is the maximum number of devices for this request if nothing were allocated. `offer`
-    contains the devices of the node.
+    `taken_before` means that the claims would fit, but pods before this one take the devices. `request` is the name of
+    the failing request, and `most` is the number of devices it could get if nothing were allocated. `offer` contains
+    the devices of the node.
     """
 
     leading: LeadingReason
@@ -86,15 +86,12 @@ class DeviceReason(NamedTuple):
     request: str = ""
     offer: NodeOffer | None = None
     group: NodeGroup | None = None
-    """The node and others with the same findings."""
+    """The node and other nodes with the same findings."""
     attempt: DeviceAttempt | None = None
-    """The attempt that the reason is about, if it is known."""
+    """The attempt that failed for this reason, if it is known."""
 
     def together(self) -> NotTogether | None:
-        """Return the requirements that cannot be met together on the node, with the values for each requirement.
-
-        If there are no such requirements, return None.
-        """
+        """Return the requirements that cannot be met together on the node, with values for each, or None."""
         from dra_plan.explanation.collisions import not_together
 
         blocking = self.group.blocking if self.group is not None else None
@@ -104,10 +101,10 @@ class DeviceReason(NamedTuple):
         return made if self.attempt is None else self.attempt.with_served(made)
 
     def deciding(self, offers: Sequence[NodeOffer]) -> DecidingClause | None:
-        """Return the part of a selector that is false for the most devices of `offers`.
+        """Return the part of a selector that is false for the most devices of `offers`, including devices in use.
 
-        The offers are those of this node and of other nodes with the same leading reason. Devices in use count too.
-        Return None if the part reads several values, or if no part is false.
+        `offers` are those of this node and of other nodes with the same main reason. Returns None if the part reads
+        several values, or if no part is false.
         """
         from dra_plan.explanation.absent import decisive_parts_of
         from dra_plan.explanation.hints import clause
@@ -124,7 +121,7 @@ class DeviceReason(NamedTuple):
         return clause(most) if most is not None and len(most.found) == 1 and not most.error else None
 
     def missing_drivers(self) -> list[MissingDriver]:
-        """Return the drivers whose devices the claims request, but which publish devices only for other nodes."""
+        """Return the drivers that the claims need and that publish devices only for other nodes."""
         from dra_plan.explanation.driver_pods import missing_drivers
 
         return missing_drivers(self.offer) if self.offer is not None else []
@@ -140,7 +137,10 @@ class DeviceReason(NamedTuple):
         return pools_elsewhere(self.offer.placement, texts)
 
     def bad_pools(self) -> list[PoolName]:
-        """Return the pools that end the scheduling attempt, if these pools are the reason why the claims do not fit."""
+        """Return the invalid or incomplete pools that end the scheduling attempt.
+
+        Returns [] unless they are why the claims do not fit.
+        """
         from dra_plan.explanation.parts import pool
 
         if self.offer is None or self.leading.code not in ABOUT_POOLS:
@@ -167,7 +167,7 @@ class DeviceReason(NamedTuple):
     def removed(self) -> list[RemovedDevices]:
         """Return the devices that the failing request cannot get only because they are in use.
 
-        Such a device is allocated, or too little of it is left.
+        They are allocated, or have too little capacity left.
         """
         from dra_plan.explanation.parts import removal
 
@@ -180,10 +180,9 @@ class DeviceReason(NamedTuple):
 
 
 class DeviceReasons:
-    """A look-up that says, node by node, why the claims of a pod do not fit.
+    """Finds out, node by node, why the claims of a pod do not fit.
 
-    If there are many nodes, only some of them are examined, spread over all nodes. If nodes are `chosen`, only chosen
-    nodes are examined.
+    If there are many nodes, only a sample is examined. If nodes are `chosen`, only those are.
     """
 
     def __init__(
@@ -207,7 +206,7 @@ class DeviceReasons:
             self._look_at(attempt, _fitting(plan) if not attempt.has_more else frozenset())
 
     def of(self, node: str) -> DeviceReason | None:
-        """Return the reason why the claims do not fit on the node, or None if no reason was found."""
+        """Return why the claims do not fit on the node, or None if no reason was found."""
         found = self._found.get(node)
         if found is None or self._attempt is None or found.leading.request is None:
             return found
@@ -217,13 +216,13 @@ class DeviceReasons:
 
     @property
     def are_elsewhere(self) -> bool:
-        """Return whether any claim has devices that a node cannot reach."""
+        """Return whether any claim has devices that a node cannot access."""
         return any(found.leading.code == "claim-elsewhere" for found in self._found.values())
 
     def not_ready(self, node: Node) -> tuple[str, UnreadyPod] | None:
-        """Return a DaemonSet's pod that is not ready on the node, and the driver to which the pod belongs, or None.
+        """Return a DaemonSet's pod on the node that is not ready, and its driver, or None.
 
-        The driver is "" if the pod's claims do not need the driver.
+        The driver is "" if the pod's claims do not need it.
         """
         found = self._found.get(node.metadata.name)
         return self._drivers.unready_on(found.offer if found is not None else None, node)
@@ -332,11 +331,11 @@ class _AlikeNodes(Struct):
 
 
 def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes) -> list[RefusingNodes]:
-    """Return groups of the nodes that reject the pod. The nodes that are closest to fitting come first.
+    """Return groups of the nodes that reject the pod, the closest to fitting first.
 
-    Groups with fewer reasons come first, then groups whose devices fit, those in which devices may become free, and
-    then larger groups. Nodes without any devices come after these, then nodes that are reserved for the control plane,
-    or that are not ready. Nodes that the pod can never use come last.
+    Groups are ordered by number of reasons, then by whether devices fit or may become free, and then by size. Nodes
+    without devices follow, then control-plane nodes and nodes that are not ready, and then nodes that the pod can never
+    use.
     """
     groups: dict[Any, _AlikeNodes] = {}
     causes: dict[int, Any] = {}
@@ -374,7 +373,7 @@ def _farness(of: RefusingNodes, *, asks: bool) -> tuple[int, ...]:
 
 
 def with_priorities(of: RefusingNodes, run: VerdictRun, priority: int) -> RefusingNodes:
-    """Return the nodes. If other pods leave too little room, the result says how many pods have a lower priority.
+    """Return the nodes and, if other pods leave too little room, how many of those have a lower priority.
 
     `priority` is the priority of the rejected pod.
     """

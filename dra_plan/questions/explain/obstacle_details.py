@@ -1,7 +1,6 @@
-"""`explain`: an obstacle on nodes with what the scheduler does not report: who has the room, and what is nearly right.
+"""`explain`: details that the scheduler does not report: which pods use the resources, and what would almost fit.
 
-`OnNodes` has what is known of the nodes; `obstacle_on` completes an obstacle; then come the users of a resource. Only
-the nodes that a line names are looked at, so that this costs little on many nodes.
+Only nodes that the text names are examined, so the cost is low even for many nodes.
 """
 
 from __future__ import annotations
@@ -34,15 +33,15 @@ from dra_plan.scheduler.obstacles import node_obstacle
 from dra_plan.scheduler.plugins.node_checks import tolerated, untolerated
 
 MOST_USERS = 2
-"""The number of pods that are named as users of a resource, if fewer than all of them would have to go."""
+"""The maximum number of pods named as users of a resource, unless all of them would have to go."""
 
 
 MOST_EACH = 4
-"""The number of nodes of a kind up to which each is described, if they differ."""
+"""The maximum number of nodes of one kind that are described separately if they differ."""
 
 
 class OnNodes(NamedTuple):
-    """A rejected pod, the run in which it is rejected, and the parts of the input that describe the nodes.
+    """A rejected pod, the run that rejects it, and what the input says about the nodes.
 
     `limit_ranges` and `nodes` are those of the input.
     """
@@ -51,48 +50,47 @@ class OnNodes(NamedTuple):
     run: VerdictRun
     limit_ranges: Sequence[LimitRange]
     finished: Mapping[str, Pod]
-    """The pods of the input that have finished, by NAMESPACE/NAME."""
+    """The finished pods in the input, by NAMESPACE/NAME."""
     leaving: Mapping[str, Pod]
-    """The pods of the input that are being deleted, by NAMESPACE/NAME."""
+    """The pods in the input that are being deleted, by NAMESPACE/NAME."""
     nodes: Mapping[str, Node]
     set_elsewhere: SetElsewhere
     selected: SelectedPods
     volume_claims: Sequence[VolumeClaimNeeds] = ()
-    """The requirements of the pod's claims for volumes."""
+    """The requirements of the pod's PersistentVolumeClaims."""
 
     def pods(self, node: str) -> list[Pod]:
         """Return the pods that are on the node at the end of the run."""
         return self.run.pods_on(node)
 
     def state_of(self, pod: str) -> str:
-        """Return "Leaving" for a pod that is being deleted, "Stuck" if it cannot end, and "" for any other pod."""
+        """Return "Leaving" for a pod that is being deleted, "Stuck" if it cannot end, and "" otherwise."""
         found = self.leaving.get(pod)
         if found is None:
             return ""
         return "Stuck" if is_unreachable(self.nodes.get(found.spec.node_name)) else "Leaving"
 
     def has_finished(self, pod: str) -> bool:
-        """Return whether the pod, named NAMESPACE/NAME, has finished, so that it holds nothing."""
+        """Return whether the pod (NAMESPACE/NAME) has finished and therefore uses nothing."""
         return pod in self.finished
 
     def is_promised(self, short: ResourceShort, node: str) -> bool:
-        """Return whether the node has enough of the resource without the pods that are nominated to the node."""
+        """Return whether the node would have enough of the resource without the pods that are nominated to it."""
         promised = self.run.nominated(node, self.pod)
         return bool(promised) and short.asked <= _free(self.run, short, node)
 
 
 def blocking_pod(of: Obstacle) -> str:
-    """Return the only pod that causes the obstacle, as NAMESPACE/NAME. If there is no such pod, return ""."""
+    """Return the pod (NAMESPACE/NAME) that alone causes the obstacle, or "" if there is none."""
     return of.pod if isinstance(of, AffinityUnmet | PortTaken | VolumeInUse) else ""
 
 
 def obstacle_on(same: Sequence[Obstacle], names: Sequence[str], there: OnNodes) -> NodeObstacle | None:
-    """Return the obstacle that the nodes have in common, with more details, or None if the obstacle has no subject.
+    """Return the obstacle that these nodes share, with details, or None if the obstacle has no subject.
 
-    The details depend on the obstacle. A resource has its users, or the amount that its device plugin lacks. If there
-    are too many pods, the node's limit is added, because the scheduler reports only that there are too many. A taint
-    has the toleration that the pod has instead, and the name of another node with the DaemonSet that requires the
-    taint. For a pod, the result says whether the pod is being deleted.
+    For a resource, the details are its users, or how much its device plugin does not offer. For too many pods, they are
+    the node's limit. For a taint, they are the toleration that the pod has instead, and another node with the DaemonSet
+    that requires the taint. For a pod, they say whether it is being deleted.
     """
     of = node_obstacle(same, there.nodes)
     if of is None:
@@ -271,7 +269,7 @@ def _with_users(of: NodeObstacle, same: Sequence[ResourceShort], names: Sequence
 
 
 def differing(shares: Iterable[NodeShare]) -> list[NodeShare]:
-    """Return what the nodes have left, if they differ in more than their names and those of their devices."""
+    """Return what the nodes have left if there are differences other than names of nodes and devices."""
     shares = list(shares)
     alike = [
         structs.replace(one, node="", removed=[structs.replace(each, examples=[]) for each in one.removed])

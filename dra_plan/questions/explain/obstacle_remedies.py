@@ -1,8 +1,8 @@
-"""`explain`: the changes that would remove an obstacle on nodes: of the pod, its workload, a node or a device class.
+"""`explain`: changes to the pod, its workload, a node or a device class that would remove an obstacle on nodes.
 
-A taint is tolerated, or a label selected differently or not required; a workload whose pods only partly find nodes gets
-fewer pods. Changes of nodes are in `node_changes`, changes of requests in `resource_remedies`, and changes of rules
-about other pods in `rule_remedies`. `remedies` tries them with the whole scheduler.
+A taint is tolerated, another label value is selected, a label is no longer required, or a workload gets fewer pods.
+Changes to nodes are in `node_changes`, to requests in `resource_remedies`, and to rules about other pods in
+`rule_remedies`. `remedies` tries them with the whole scheduler.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ _OF_PROVIDERS = (
 
 
 def may_be_new(one: NodeObstacle) -> bool:
-    """Return whether a new node may not have this obstacle, which other pods cause."""
+    """Return whether a new node might not have this obstacle, because other pods cause it."""
     return one.is_of_room or (one.devices is not None and not one.never)
 
 
@@ -106,7 +106,7 @@ class ObstacleRemedies:
         self._nodes = {node.metadata.name: node for node in inventory.nodes}
 
     def of(self, one: NodeObstacle, group: RefusingNodes) -> Iterator[Remedy]:
-        """Yield the changes that would remove this obstacle on the nodes of the group."""
+        """Yield changes that would remove this obstacle on the nodes of the group."""
         node = self._nodes[group.nodes[0]]
         match one.kind:
             case "Taint":
@@ -167,7 +167,10 @@ class ObstacleRemedies:
         return not (keys | {*(spec.node_selector if spec is not None else ())}).isdisjoint(CONTROL_PLANE)
 
     def one_more(self, group: RefusingNodes) -> Remedy | None:
-        """Return the addition of a node like these, if other pods leave them too little room, and it would do alone."""
+        """Return a change that adds a node like these, or None if a new node would not be enough.
+
+        A new node can be enough only if other pods leave too little room on these nodes.
+        """
         about = group.about
         return added(group.nodes[0]) if any(map(may_be_new, about)) and not any(one.never for one in about) else None
 
@@ -232,10 +235,9 @@ class ObstacleRemedies:
         yield from self._pods.changed(told, edit, fixed=True)
 
     def at_last(self, one: NodeObstacle, group: RefusingNodes) -> Iterator[Remedy]:
-        """Yield a change to the value that the nodes have for a label, if no node has the value that the pod requires.
+        """Yield a change to a label value that the nodes have, if no node has the required value.
 
-        The nodes may be quite different from the intended ones. The change is therefore worth trying only if nothing
-        else helps.
+        The nodes may not be the intended ones, so this should be tried only if nothing else helps.
         """
         labels = self._nodes[group.nodes[0]].metadata.labels or {}
         if one.kind != "Label" or one.operator != "In" or one.label in _OF_SYSTEM or one.label not in labels:
@@ -250,9 +252,9 @@ class ObstacleRemedies:
         )
 
     def merged(self, conflict: LabelConflict) -> Iterator[Remedy]:
-        """Yield the change that merges requirements that exclude each other.
+        """Yield a change that merges requirements that exclude each other into one.
 
-        The merged requirement is met by each of the values that the original requirements list.
+        The merged requirement accepts every value that any of them lists.
         """
         spec, label = self._pods.spec, conflict.label
         required = required_terms(Pod(spec=spec)) if spec is not None else None
@@ -284,9 +286,9 @@ class ObstacleRemedies:
         yield from self._pods.changed(told, lambda of: asking_for_other_label(of, label, near), fixed=True)
 
     def fewer(self, verdict: OwnerVerdict) -> Remedy | None:
-        """Return the change that lowers the workload's replicas to the number of pods that find nodes.
+        """Return a change that lowers the workload's replicas to the number of pods that find nodes.
 
-        Return None if there is no such change, for example for a gang, or if no pod finds a node.
+        Returns None if this is impossible, for example for a gang, or if no pod finds a node.
         """
         workload = self._pods.object
         if workload is None or isinstance(workload, Pod | CustomWorkload | CronJob) or workload.kind == "DaemonSet":

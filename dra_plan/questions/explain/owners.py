@@ -1,4 +1,4 @@
-"""The text about owners: the verdict, the nodes, the changes that would help; at length, folded, or in a line."""
+"""The text about owners: the verdict, the nodes, and the changes that would help, in full, folded, or on one line."""
 
 from __future__ import annotations
 
@@ -49,33 +49,30 @@ from dra_plan.text.verdicts import (
 from dra_plan.text.words import counted, listed
 
 MOST_LINES, WIDTH, FOOTER = 25, 80, 2
-"""The default number of lines for an owner, on a screen of this width; and the lines at the very end."""
+"""The default number of lines for an owner, the width of the screen, and the number of lines at the end."""
 
 
 MOST_HELP = 4
-"""The default number of suggestions for an owner."""
+"""The default maximum number of suggestions for an owner."""
 
 
 MOST_BLOCKS = 4
-"""The number of owners that are shown at length unless named; beyond it, each has one line."""
+"""The maximum number of owners shown in full unless they are named. If there are more, each has one line."""
 
 
 MOST_SLOTS = 3
-"""The number of counter sets whose slots are shown for nodes that are not."""
+"""The maximum number of counter sets whose slots are shown for nodes that are not shown in full."""
 
 
 WHOLE = "-v shows"
 
 
 ONE_MORE = "  The following is about one more pod like these."
-"""The sentence for a workload whose pods all have their nodes."""
+"""A note for a workload whose pods all have nodes."""
 
 
 class Telling(NamedTuple):
-    """The level of detail of an explanation.
-
-    It says whether all groups of nodes are shown, and whether owners are shown in full.
-    """
+    """How detailed an explanation is: whether all groups of nodes are shown, and whether owners are shown in full."""
 
     verbose: bool = False
     details: bool = False
@@ -85,10 +82,7 @@ BRIEF = Telling()
 
 
 def one_line(block: OwnerBlock) -> str:
-    """Return the verdict or the result for devices, in one line.
-
-    The line also has the obstacles on the nodes that are closest to fitting.
-    """
+    """Return the verdict, or the result for devices, and the obstacles on the nodes closest to fitting, on one line."""
     if not block.verdicts or is_lone_claim(block):
         return headline(block.claim_sets[0], names(block.claim_sets))
     if block.unplanned is not None and is_told_by_what_it_has(block):
@@ -97,7 +91,7 @@ def one_line(block: OwnerBlock) -> str:
 
 
 def is_told_by_what_it_has(block: OwnerBlock) -> bool:
-    """Return whether the owner's state says more than the owner's verdict.
+    """Return whether the owner's state says more than its verdict.
 
     This is the case if the owner has a node or devices, or has finished.
     """
@@ -108,7 +102,7 @@ def is_told_by_what_it_has(block: OwnerBlock) -> bool:
 def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
     """Yield the lines about equal owners: the verdict, and then the devices, the changes that help, or the state.
 
-    If `folded` is set, explanations of nodes are only counted if the screen has no room for them.
+    If `folded` is set, explanations of nodes for which the screen has no room are only counted.
     """
     if not block.verdicts or is_lone_claim(block):
         name = names(block.claim_sets)
@@ -141,7 +135,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
 
 
 def set_lines(of: ExplainedClaimSet, name: str = "") -> Lines:
-    """Yield the lines about a claim set, or about several claim sets that have the common name `name`."""
+    """Yield the lines about a claim set, or about claim sets that are together called `name`."""
     yield from _fold([headline(of, name)], of, None, folded=False)
 
 
@@ -207,10 +201,11 @@ def _not_told(stories: int, *, are_named: bool) -> str:
 
 
 FEW = 2
-"""The number of node kinds that are all shown in full."""
+"""The maximum number of node kinds that are all shown in full."""
 
 RELEASED = "  The devices of its claims are on other nodes and not in use: kube-scheduler frees them first."
-"""The sentence for a pod that would be bound although its present claims do not fit (DynamicResources' PostFilter)."""
+"""A note for a pod that would be bound although its allocated claims do not fit, because of PostFilter of
+DynamicResources."""
 
 
 def _is_told_whole(verdict: OwnerVerdict, of: ExplainedClaimSet) -> bool:
@@ -222,7 +217,7 @@ def _is_told_whole(verdict: OwnerVerdict, of: ExplainedClaimSet) -> bool:
 
 
 def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
-    """Return whether the verdict already shows the obstacles on each node."""
+    """Return whether the verdict already shows the obstacles on nodes."""
     nodes = verdict.told_nodes if verdict is not None else []
     return bool(nodes) and not is_told_elsewhere(nodes, of.fitting_nodes)
 
@@ -320,7 +315,7 @@ ANEW = (
 
 
 def edits_generated(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> bool:
-    """Return whether any of the suggestions changes a template from which a claim has already been generated."""
+    """Return whether any suggestion changes a template from which a claim has already been generated."""
     if of is None:
         return False
     is_tried = verdict is not None and verdict.verdict in TRIED
@@ -336,9 +331,9 @@ def _edits_generated(of: TriedChanges) -> bool:
 
 
 def nothing_helps(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> str:
-    """Return a sentence that says that no change helps, or "".
+    """Return a sentence that states that no change helps, or "" if this is not known.
 
-    The sentence is returned if devices are the only obstacle, or if changes were tried.
+    It is known if devices are the only obstacle, or if changes were tried.
     """
     nodes = verdict.told_nodes if verdict is not None else []
     alone = not (verdict is not None and verdict.of_all_nodes) and only_devices(nodes)
@@ -373,10 +368,10 @@ NONE_KNOWN = "No change was tried: dra-plan knows of none that would help here"
 NOT_OF_NODES = "No change was tried: no node can take the pod until the problem above is fixed."
 NO_TIME = "No change was tried: too many pods are explained at once, or the time is up."
 FOR_ALL = "No change that dra-plan knows makes room for it as well as for the pods that come first."
-"""The sentences for when no change helps, or none was tried with the whole scheduler."""
+"""Notes for the cases in which no change helps, or none was tried with the whole scheduler."""
 
 STILL_NONE = "Some changes make the claims of the pod fit, but the pod still cannot be scheduled."
-"""The sentence for when another pod or rule in the whole scheduler takes the devices."""
+"""A note for claims that would fit, although the pod still cannot be scheduled."""
 
 
 LIMITS = "  How many volumes a node can attach is not known: add the output of `kubectl get csinodes -o yaml`."
@@ -397,17 +392,17 @@ def _help_lines(told: list[str], verdict: OwnerVerdict | None, *, folded: bool) 
 
 
 def help_heading(told: list[str], verdict: OwnerVerdict | None) -> tuple[str, str]:
-    """Return the title above these suggestions, and a remark that says which suggestions were tried."""
+    """Return the heading of the suggestions, and a remark on which of them were tried."""
     untried = len(verdict.repairs) if verdict is not None else 0
     return suggestions.heading(len(told) - untried, untried)
 
 
 def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> list[str]:
-    """Return the changes that would help, one on each line.
+    """Return the changes that would help, one per line.
 
-    If it is enough to release any one of several claims, these claims share a line. The suggestions of the verdict were
-    tried with the whole scheduler. If there is no verdict, the suggestions are the changes that make the claims fit.
-    Driver pods that need repair come first; their repair is not tried.
+    Claims of which any one has to be released share a line. The suggestions of a verdict were tried with the whole
+    scheduler. Without a verdict, they are the changes that make the claims fit. Driver pods to repair come first;
+    repairs are not tried.
     """
     if verdict is not None and (of is None or verdict.verdict in TRIED):
         who_fits = "the claim" if verdict.kind == "ResourceClaim" else "the pod"
@@ -419,10 +414,7 @@ def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None)
 
 
 def explained(document: ExplanationDocument) -> list[str]:
-    """Return what the explanation does not cover if the whole scheduler was not run.
-
-    These are the copies that were not planned, and the rules that were not checked.
-    """
+    """Return what the explanation does not cover if the whole scheduler was not run: copies, and unchecked rules."""
     if document.verdicts is not UNSET:
         return []
     claim_sets = document.claim_sets

@@ -1,4 +1,4 @@
-"""The page of `explain`: claim sets with their stories, devices, owners, groups, and pods that have to leave."""
+"""The page of `explain`: claim sets, devices, owners, groups, and pods that would have to leave."""
 
 from __future__ import annotations
 
@@ -44,10 +44,7 @@ def page(answer: Explanation, inventory: Inventory | None, view: View | None) ->
 
 
 def fill_explanation(made: Page, answer: Explanation, inventory: Inventory | None, view: View | None) -> None:
-    """Add the claim sets with their explanations to the page.
-
-    The named devices, owners and groups follow.
-    """
+    """Fill the page with the claim sets and their explanations, followed by devices, owners and groups."""
     document = answer.document
     names = [claim_set_name(one) for one in document.claim_sets]
     verdicts = articles.by_owner(document)
@@ -148,7 +145,7 @@ _WORDS = {
 
 
 def fill_moves(made: Page, rooms: list[RoomForPod], view: View | None) -> None:
-    """Add a pick for each pending pod to the page. If there are pictures, they are those in `SCENES`."""
+    """Add an entry for each pending pod to the page. If there are pictures, they are those in `SCENES`."""
     made.harm_word = "has to move"
     made.opens_on = len(made.picks) if rooms else None
     if len(rooms) == 1:

@@ -1,8 +1,8 @@
-"""`explain`: the containers of a pod that together request the most of a resource at one time.
+"""`explain`: the containers of a pod that together request the most of a resource.
 
-Init containers run one after another, each together with the earlier sidecars; the containers run together with all
-sidecars. The request of a pod is the largest of these sums (KEP-753). A LimitRange may add requests that containers do
-not have. An amount in spec.resources of the pod replaces the sum (KEP-2837).
+Init containers run one after another, each together with the sidecars before it; containers run together with all
+sidecars. The pod's request is the largest of these sums (KEP-753). A LimitRange may add requests to containers. An
+amount in the pod's spec.resources replaces the sum (KEP-2837).
 """
 
 from __future__ import annotations
@@ -24,15 +24,12 @@ _GIVEN = re.compile(r"(?:: |; )(?P<resources>[^;:]+?) request for (?:init )?cont
 
 
 def asked_of(container: Container, resource: str) -> int:
-    """Return the amount of the resource that the container requests."""
+    """Return how much of the resource the container requests."""
     return amounts(container.resources.requests).get(resource, 0)
 
 
 def peak(spec: PodSpec, resource: str) -> Sequence[Container]:
-    """Return the containers that together request the most of the resource.
-
-    If two sets of containers request the same amount, return the first.
-    """
+    """Return the containers that together request the most of the resource. If there are several sets, the first."""
     sidecars: list[Container] = []
     sums: list[Sequence[Container]] = []
     for container in spec.init_containers:
@@ -45,29 +42,29 @@ def peak(spec: PodSpec, resource: str) -> Sequence[Container]:
 
 
 def containers_ask(spec: PodSpec, resource: str) -> int:
-    """Return the amount of the resource that the containers together request."""
+    """Return how much of the resource the containers request together."""
     return _sum(peak(spec, resource), resource)
 
 
 def pod_level(spec: PodSpec, resource: str) -> int | None:
-    """Return the amount that the pod requests as a whole, which replaces those of its containers (KEP-2837), or None.
+    """Return the amount in the pod's spec.resources, which replaces those of containers (KEP-2837), or None.
 
-    Only cpu, memory and huge pages have such an amount.
+    Only cpu, memory and huge pages can be requested in this way.
     """
     asked = amounts(spec.resources.requests) if spec.resources is not None else {}
     return asked.get(resource) if resource in (CPU, MEMORY) or resource.startswith("hugepages-") else None
 
 
 def overhead_of(spec: PodSpec, resource: str) -> int:
-    """Return the amount of the resource that the pod's RuntimeClass adds as overhead."""
+    """Return how much of the resource the pod's RuntimeClass adds as overhead."""
     return amounts(spec.overhead).get(resource, 0)
 
 
 def parts(pod: Pod, resource: str, limit_ranges: Iterable[LimitRange]) -> list[str]:
     """Return the parts of the pod's total request, such as `init container migrate 4` or `overhead 250m`.
 
-    The list is empty if only the containers have requests. If a LimitRange added a request when the pod was created,
-    the text names the LimitRange, unless several could have added the request.
+    Returns [] if only the containers have requests. A LimitRange that added a request is named, unless several could
+    have added it.
     """
     spec = pod.spec
     overhead = overhead_of(spec, resource)
@@ -92,7 +89,7 @@ def parts(pod: Pod, resource: str, limit_ranges: Iterable[LimitRange]) -> list[s
 
 
 def given_by_limit_range(pod: Pod, resource: str) -> set[str]:
-    """Return the containers whose request the LimitRanger plugin of the API server has added."""
+    """Return the containers whose request was added by the API server's LimitRanger plugin."""
     said = (pod.metadata.annotations or {}).get(_LIMIT_RANGER, "")
     found = _GIVEN.finditer(said)
     return {each["container"] for each in found if resource in each["resources"].split(", ")}
@@ -109,7 +106,7 @@ def _sum(containers: Iterable[Container], resource: str) -> int:
 
 
 def defaulted(inventory: Inventory, asked: Pod | AnyWorkload, over: Sequence[str]) -> list[DefaultedRequest]:
-    """Return the requests that a LimitRange adds to the pod, for the resources that exceed a quota."""
+    """Return the requests that LimitRanges add to the pod, for the resources that exceed a quota."""
     from dra_plan.controllers import limits
 
     namespace = asked.metadata.namespace

@@ -1,7 +1,7 @@
-"""`explain`: the verdict on pods without a node, from the run of all pending pods.
+"""`explain`: the verdict on pods without a node, from a run in which all pending pods are scheduled.
 
-It is that of the decisive pod, with the obstacles on each node, the result without the other pending pods, what the
-input lacks, and the changes that help.
+The verdict is that on the decisive pod, with the obstacles on nodes, the result without the other pending pods, what
+the input lacks, and the changes that help.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ from dra_plan.scheduler.node_refusals import NodeRefusals
 from dra_plan.scheduler.notices import GroupSummary
 
 MOST_LOOKS = 50_000
-"""The number of nodes examined closely for owners that were not named, over all of them."""
+"""The maximum number of nodes that are examined closely for all owners that were not named."""
 
 
 MOST_HELPED = 10
-"""The number of owners that were not named for which changes are tried."""
+"""The maximum number of owners that were not named for which changes are tried."""
 
 
 _CLAIM_SECONDS = 60
@@ -77,13 +77,14 @@ _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
 
 
 MOST_BINDING = 3
-"""The number of a workload's pods that are named with their nodes, if only some of its pods get any."""
+"""The maximum number of a workload's bound pods that are named if only some of its pods get a node."""
 
 
 class PendingPods:
-    """A search for the verdicts on pods that belong to `owners` and have no node.
+    """The verdicts on the pods of `owners` that have no node.
 
-    The simulation runs only once for all owners. After the `deadline`, in monotonic time, open results are Undecided.
+    The scheduler is simulated only once for all owners. After the `deadline`, on the monotonic clock, open results are
+    Undecided.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class PendingPods:
 
     @cached_property
     def about(self) -> RunQuestion:
-        """The input without the objects that the API server rejects, and the limits for runs."""
+        """The input without objects that the API server rejects, and the limits for runs."""
         asked = self._question
         taken = accepted(self._inventory, self._view.target, everybody, refusals=self._refusals)
         return RunQuestion(taken.inventory, self._view, asked.max_steps, self._deadline, ClusterFindings(self._view))
@@ -147,7 +148,7 @@ class PendingPods:
         return accepted(labelled, self._view.target, everybody, self._question.runtime_config).inventory
 
     def verdict(self, made: OwnerVerdict, owner: Owner, fates: Sequence[Fate], fate: Fate) -> OwnerVerdict:
-        """Return the verdict on one or several pods, which is the verdict on the pod that decides."""
+        """Return the verdict on an owner's pods, which is the verdict on the decisive pod."""
         record, run = fate.record, self.run
         made = structs.replace(
             made,
@@ -213,7 +214,7 @@ class PendingPods:
 
     @cached_property
     def trials(self) -> OwnerTrials:
-        """Return the object that tries changes for owners."""
+        """Return an object that tries changes for owners."""
         ground = TrialGround(
             index=self._accepted,
             about=self.about,
@@ -417,11 +418,11 @@ class PendingPods:
         return missing
 
     def plan_of(self, owner: Owner) -> ClaimSetPlan | None:
-        """Return the first plan for a claim set of the owner, or None if there is none."""
+        """Return the first plan for a claim set of the owner, or None."""
         return self._sets.get(owner)
 
     def fates(self, owner: Owner) -> list[Fate]:
-        """Return the results for the owner's pods that have no node in the input."""
+        """Return what happens to each of the owner's pods that have no node in the input."""
         return self._fates.of(self.run, owner)
 
 

@@ -1,4 +1,4 @@
-"""`explain`: pods that have their nodes: what keeps them from starting there, and the taints that will evict them."""
+"""`explain`: what keeps pods from starting on their nodes, and which taints will evict them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dra_plan.explanation.driver_pods import DriverPods
 
 MOST_EVENTS = 3
-"""The number of reasons of events that are shown for one pod."""
+"""The maximum number of reasons of events that are shown for a pod."""
 
 
 _REPEATED = ("Failed", "BackOff", "InspectFailed")
@@ -31,13 +31,13 @@ _REPEATED = ("Failed", "BackOff", "InspectFailed")
 
 
 class PlacedPods:
-    """A search for the verdicts on the pods that already have a node."""
+    """The verdicts on pods that already have a node."""
 
     def __init__(self, inventory: Inventory, view: View) -> None:
         self._inventory, self._view = inventory, view
 
     def of_pod(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
-        """Return the verdict on a pod that has a node, with what keeps the pod from starting."""
+        """Return the verdict on a pod that has a node, with what keeps it from starting."""
         made = structs.replace(made, evictions=self.evictions([pod]))
         if pod.status.phase not in ("", "Pending"):
             return made
@@ -49,10 +49,7 @@ class PlacedPods:
         )
 
     def evictions(self, pods: Iterable[Pod]) -> list[TaintEviction]:
-        """Return the taint that will evict the pod, for each of the pods that will be evicted.
-
-        The earliest eviction comes first.
-        """
+        """Return the taint evictions of these pods, the earliest first. Pods that will not be evicted are left out."""
         first = [next(iter(self._foreseen.of(pod)), None) for pod in pods]
         return [_taint_eviction(each) for each in sorted(filter(None, first), key=lambda each: each.seconds)]
 

@@ -1,7 +1,7 @@
-"""`explain`: the smallest raise of quotas with which the API server creates the pods of an owner that it rejects.
+"""`explain`: the smallest raise of quotas that lets the API server create an owner's pods.
 
-Quotas are raised in rounds, because an object that is created may be kept out by the next amount, or use up what was
-meant for another. The raise is then tried with the whole scheduler (`trials`). Limits of a LimitRange are left out.
+Quotas are raised in rounds, because a created object may exceed another quota or use up what was meant for the next
+one. The raise is then tried with the whole scheduler (`trials`). LimitRanges are not changed.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from dra_plan.explanation.suggest import patches
 from dra_plan.planner.creation import NotCreated, not_created
 
 MOST_ROUNDS = 8
-"""The number of rounds in which quotas are raised for one owner."""
+"""The maximum number of rounds in which quotas are raised for an owner."""
 
 MOST_PODS = 2_000
-"""The number of pending pods up to which raises are sought: each round creates them all."""
+"""The maximum number of pending pods. Each round creates all of them."""
 
 
 class QuotaRaise(NamedTuple):
-    """A change that raises quotas, with its patches and the input after the change."""
+    """The patches that raise quotas, and the input after the change."""
 
     told: list[QuotaRaised]
     patches: list[ObjectPatch]
@@ -36,10 +36,7 @@ class QuotaRaise(NamedTuple):
 
 
 def raised(inventory: Inventory, waiting: Sequence[Pod], is_own: Callable[[Pod], bool]) -> QuotaRaise | None:
-    """Return the smallest raise of quotas that lets all of the owner's pods be created.
-
-    If there is no such raise, return None.
-    """
+    """Return the smallest raise of quotas that lets all of the owner's pods be created, or None."""
     if len(waiting) > MOST_PODS:
         return None
     changed = inventory

@@ -1,7 +1,7 @@
-"""`explain`: a scheduler run over all pending pods of the input, as far as they can affect the explained ones.
+"""`explain`: a run of the scheduler over all pending pods that can affect the explained ones.
 
-The verdict on a pod is that of `schedule`, so it comes from the same simulation. With very many pending pods, the run
-ends once the answer is known: limits are numbers of attempts, so that an answer does not depend on the machine.
+Its results agree with those of `schedule`, because it is the same simulation. With very many pending pods, the run ends
+once the answer is known. Its limits are numbers of attempts, so the answer does not depend on the speed of the machine.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from dra_plan.explanation.explainer import KnownFindings
 
 MOST_ATTEMPTS = 2_000
-"""The maximum number of scheduling attempts: later pods in the queue are not tried."""
+"""The maximum number of scheduling attempts. Later pods in the queue are not tried."""
 
 
 MOST_AFTER = 200
-"""The maximum number of attempts after all explained pods were tried."""
+"""The maximum number of attempts once all explained pods have been tried."""
 
 
 _SAME_CLUSTER = ("slices", "classes", "given_rules", "target", "device_order")
@@ -63,14 +63,14 @@ _SAME_CLUSTER = ("slices", "classes", "given_rules", "target", "device_order")
 
 
 class ClusterFindings:
-    """The findings about devices in one cluster, by the requests of claims, so that a node is examined only once."""
+    """Findings about the devices of one cluster, by the requests of claims, so that each node is examined only once."""
 
     def __init__(self, view: View) -> None:
         self._view = view
         self._found: dict[Hashable, KnownFindings] = {}
 
     def of(self, view: View, claim_set: ClaimSet) -> KnownFindings:
-        """Return the findings for claims with the requests of this set; empty for a view of another cluster."""
+        """Return the findings for the requests of this claim set, or no findings for a view of another cluster."""
         from dra_plan.explanation.explainer import KnownFindings  # pods without claims do not need it
 
         if any(getattr(view, part) is not getattr(self._view, part) for part in _SAME_CLUSTER):
@@ -79,7 +79,7 @@ class ClusterFindings:
 
 
 class RunQuestion(Struct, frozen=True):
-    """The input of a run, the limits of its searches, and what is known about its devices."""
+    """The input of a run, the limits of its searches, and known findings about devices."""
 
     inventory: Inventory
     view: View
@@ -89,10 +89,10 @@ class RunQuestion(Struct, frozen=True):
 
 
 class DeviceAttempt(Struct, frozen=True):
-    """The claims with which a pod failed to be scheduled, and the cluster at that time.
+    """The claims of a pod that could not be scheduled, and the cluster at that time.
 
-    `nodes` are the nodes that rejected the pod because of devices. `claims` are the claims that waited for devices.
-    `has_more` means that one of these claims is for extended resources and is therefore not in the pod's claim set.
+    `nodes` are the nodes that rejected the pod because of devices, and `claims` are the claims without devices.
+    `has_more` means that one of them is for extended resources, and is therefore not in the pod's claim set.
     """
 
     nodes: tuple[Node, ...]
@@ -101,14 +101,14 @@ class DeviceAttempt(Struct, frozen=True):
     view: View
     has_more: bool
     served: Mapping[str, ServedResource] = field(default_factory=dict)
-    """What each request of the claim for extended resources is for."""
+    """The extended resource behind each request of the claim for extended resources."""
 
     def resource_of(self, request: str) -> str:
-        """Return the extended resource of a request in the scheduler's own claim, or the name of any other request."""
+        """Return the extended resource that the request is for, or the request's name if it is for none."""
         return self.served[request].resource if request in self.served else request
 
     def with_served(self, of: NotTogether) -> NotTogether:
-        """Return what cannot be met together; requests for extended resources say what they are for."""
+        """Return what cannot be met together, with the extended resource of each request that is for one."""
         if not self.has_more:
             return of
         elements = [
@@ -141,7 +141,7 @@ def _served(plugin: DynamicResources, kept: PodState, pod: Pod, node: NodeInfo) 
 
 
 class VerdictRun:
-    """A simulation in which all pods, or selected pods, are scheduled, and the results by owner."""
+    """A simulation that schedules all pods or selected ones, and its results by owner."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class VerdictRun:
                 plugin.take_over(plan.claim_set.claims, plan.nodes)
 
     def is_made(self, pod: Pod) -> bool:
-        """Return whether the pod is created. A pod is not created if a quota or a limit rejects it."""
+        """Return whether the pod is created, and not rejected because of a quota or limit."""
         return pod.key not in self._kept_out
 
     def _is_chosen(self, pod: Pod) -> bool:
@@ -255,7 +255,7 @@ class VerdictRun:
 
     @property
     def not_tried(self) -> int:
-        """Return the number of pods that were not tried because the limit on attempts was reached."""
+        """Return the number of pods that were not tried because of the limit on attempts."""
         if self.is_late:
             return 0
         return sum(record.ran_out and not record.attempts for record in self.result.pods)
@@ -267,14 +267,11 @@ class VerdictRun:
         return cluster.revision, cluster.journal.end()
 
     def came_first(self, pod: Pod) -> bool:
-        """Return whether the cluster was still unchanged when the pod failed last.
-
-        If it was, no other pod is an obstacle.
-        """
+        """Return whether the pod failed before anything changed in the cluster, so that no other pod is the reason."""
         return self._seen_by.get(pod_uid(pod)) == self._start
 
     def victims(self, pod: Pod) -> list[Eviction]:
-        """Return the evictions that make room for the pod or for its group."""
+        """Return the evictions that make room for the pod or its group."""
         group = pod.spec.scheduling_group
         named = f"podgroup/{pod.metadata.namespace}/{group.pod_group_name}" if group is not None else ""
         return [*self._victims.get(pod.key, ()), *(self._victims.get(named, ()) if named else ())]
@@ -290,7 +287,7 @@ class VerdictRun:
     def nominated(self, node: str, pod: Pod) -> list[PodInfo]:
         """Return the pods that are nominated to the node at the end of the run.
 
-        A nominated pod is left out if the given pod may take its room.
+        Pods whose room the given pod may take are left out.
         """
         info = self.simulation.cluster.info(pod)
         found = self.simulation.handle.nominator.at_least(node, info.priority, info.uid)
@@ -348,7 +345,7 @@ def _changed(said: str, refusals: NodeRefusals) -> list[ChangedReason]:
 
 
 def reasons_in(said: LastMessage) -> Collection[str]:
-    """Return the reasons of nodes that the message counts, in the words of the scheduler."""
+    """Return the reasons that the message counts nodes for, in the scheduler's words."""
     return _counted(said.message)
 
 
@@ -392,7 +389,7 @@ def _of_nodes(refusals: NodeRefusals) -> str:
 
 
 def replica_failure(workload: AnyWorkload) -> WorkloadCondition | None:
-    """Return the condition in which a Deployment or ReplicaSet reports that its pods are rejected, or None."""
+    """Return the condition of a Deployment or ReplicaSet whose pods are rejected, or None."""
     conditions = workload.status.conditions if isinstance(workload, Workload) else []
     found = (each for each in conditions if each.type == "ReplicaFailure" and each.status == "True" and each.message)
     return next(found, None)
@@ -405,15 +402,12 @@ _CLASS = re.compile(r"\bno PriorityClass with name ([a-z0-9][-a-z0-9.]*) was fou
 
 
 def class_named(text: str) -> str:
-    """Return the PriorityClass that is missing according to the API server's message. For other messages, return ""."""
+    """Return the PriorityClass that is missing according to the API server's message, or ""."""
     found = _CLASS.search(text)
     return found[1] if found is not None else ""
 
 
 def quota_named(text: str) -> str:
-    """Return the name of the ResourceQuota in the text of a rejection by the API server.
-
-    For rejections that name no quota, return "".
-    """
+    """Return the name of the ResourceQuota in the API server's message, or ""."""
     found = _QUOTA.search(text)
     return found[1] if found is not None else ""

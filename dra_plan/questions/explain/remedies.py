@@ -1,7 +1,7 @@
 """`explain`: changes that help a pod rejected for reasons other than devices, tried with the whole scheduler.
 
-Changes come from the obstacles on the nodes closest to fitting (`obstacle_remedies`). `explanation.suggest` finds the
-changes for claims.
+Changes are derived from the obstacles on the nodes closest to fitting (`obstacle_remedies`). Changes to claims come
+from `explanation.suggest`.
 """
 
 from __future__ import annotations
@@ -55,30 +55,31 @@ from dra_plan.questions.explain.topology_keys import replaced_key
 from dra_plan.scheduler.cluster.pod_requests import amounts
 
 MOST_GROUPS = 4
-"""The number of node kinds for which changes are tried."""
+"""The maximum number of node kinds for which changes are tried."""
 
 
 MOST_TRIALS = 8
-"""The number of changes, or pairs of them, that are tried for one owner."""
+"""The maximum number of changes, or pairs of changes, that are tried for an owner."""
 
 
 MOST_ALIKE = 2
-"""The number of kinds of nodes of which one more is tried, and of pods that might leave."""
+"""The maximum number of node kinds of which one more is tried, and of running pods whose removal is tried."""
 
 
 MOST_LOWERED = 4
-"""The number of lower counts that are tried until a change of the count helps all pods of a workload."""
+"""The maximum number of lower device counts that are tried to help all pods of a workload."""
 
 
 MOST_CHANGES = 2
-"""The number of changes that are tried together."""
+"""The maximum number of changes that are tried together."""
 
 
 class Trial(NamedTuple):
     """The result for the owner's pods in a changed input.
 
     It contains the node of the first pod that fits, and the number of pods that fit. `evicts` are the pods
-    (NAMESPACE/NAME) that make room for the first pod, and `without_place` the removed pods whose new pod gets no node.
+    (NAMESPACE/NAME) that are evicted to make room for the first pod, and `without_place` the removed pods that do not
+    get another node.
     """
 
     node: str
@@ -92,7 +93,7 @@ class Trial(NamedTuple):
         return self.is_whole or self.bound > before
 
     def after(self, changes: Iterable[SuggestedChange], made: Sequence[ObjectPatch]) -> TriedChanges:
-        """Return the suggestion of the changes that led to this result."""
+        """Return the suggestion for the changes that led to this result."""
         return TriedChanges(
             changes=[_without_place(one, self) for one in changes],
             node=self.node,
@@ -103,11 +104,11 @@ class Trial(NamedTuple):
 
 
 Tries = Callable[[Inventory], Trial | None]
-"""Returns the result of a changed input for the owner's pods; None if it is useless."""
+"""Returns the result for the owner's pods in a changed input, or None if the change is useless."""
 
 
 class Remedies:
-    """A search for changes that help an owner. `claims` are the changes that would make the owner's claims fit.
+    """A search for changes that help an owner. `claims` are the changes that would make its claims fit.
 
     `siblings` are the other pods (NAMESPACE/NAME) of the owner's controllers.
     """
@@ -127,10 +128,7 @@ class Remedies:
         """The number of changes, and combinations, that were tried."""
 
     def found(self, verdict: OwnerVerdict) -> list[TriedChanges]:
-        """Return the changes that helped all of the owner's pods.
-
-        If there are no such changes, return the changes that helped some of the pods.
-        """
+        """Return the changes that help all of the owner's pods or, if there are none, those that help some."""
         is_partial = 0 < verdict.would_bind < verdict.pods or verdict.full_claims
         fewer = self._of_obstacles.fewer(verdict) if is_partial else None
         enough = self._helping([(fewer,)], verdict) if fewer is not None else []

@@ -1,7 +1,7 @@
-"""`explain`: a running pod without which a pending one fits, where resources are short or a host port is taken.
+"""`explain`: the removal of a running pod that uses resources or a host port, so that a pending pod fits.
 
-Pods that belong to their node, that are being deleted, or whose priority is higher stay. Of the others, the one that
-requests least comes first. Its controller's new pod is part of the trial.
+Pods that belong to their node, are being deleted or have a higher priority are not removed. Of the others, those with
+the smallest requests are tried first. The pod that its controller creates instead is part of the trial.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from dra_plan.scheduler.cluster.nodes import PodInfo
 from dra_plan.scheduler.cluster.pod_requests import Amounts, amounts, pod_requests
 
 MOST_GROUPS = 4
-"""The number of kinds of nodes on which such pods are sought."""
+"""The maximum number of kinds of nodes on which pods to remove are searched for."""
 
 MOST_REMOVED = 2
-"""The number of such pods that are tried, one by one. They have different controllers, because equal pods are alike."""
+"""The maximum number of pods whose removal is tried, each separately. They have different controllers."""
 
 _PODS = "pods"
 
 Port = tuple[str, int]
-"""Protocol and number of a host port."""
+"""The protocol and number of a host port."""
 
 
 class _ToFree(NamedTuple):
@@ -61,10 +61,10 @@ def removals(
     priority: int,
     siblings: Collection[str],
 ) -> Iterator[tuple[int, Remedy]]:
-    """Yield the removal of a pod with the position of its node's group. The pod is deleted or moved to another node.
+    """Yield the removal of a pod, with the index of its node's group. The pod is deleted or moves to another node.
 
-    `groups` are kinds of nodes, with what is in the way there. Kinds that lack nothing else come first, and then pods
-    that request the least. Pods of the same workload (`siblings`, as NAMESPACE/NAME) come last.
+    `groups` are kinds of nodes with their obstacles. Removals that leave no other obstacle come first, and then pods
+    with the smallest requests. Pods of the same workload (`siblings`, as NAMESPACE/NAME) come last.
     """
     wanted: dict[str, _ToFree] = {}
     short = [at for at, (_, obstacles) in enumerate(groups) if any(map(is_of_pods, obstacles))]
@@ -97,15 +97,15 @@ def removals(
 
 
 def priority_of(pod: Pod, classes: dict[str, int]) -> int:
-    """Return the priority of a pod.
+    """Return the pod's priority.
 
-    The API server takes the priority from the PriorityClass when it creates the pod.
+    It comes from the PriorityClass if the API server has not set it.
     """
     return pod.spec.priority if pod.spec.priority is not None else classes.get(pod.spec.priority_class_name, 0)
 
 
 def is_of_pods(one: NodeObstacle) -> bool:
-    """Return whether an amount is short, or a host port taken, that the nodes have if fewer pods run there."""
+    """Return whether fewer pods on the nodes would remove the obstacle, which is a resource or a host port."""
     return one.kind == "Port" or (one.kind == "Resource" and not one.never and one.resource != _PODS)
 
 

@@ -1,4 +1,4 @@
-"""Reports of `explain`: one check for each owner, or for each claim set if only devices were requested."""
+"""Reports of `explain`, with one check per owner, or per claim set if only devices were requested."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CODES = {
 
 
 def content(document: ExplanationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """Return the result for each owner, and the warnings, as the content of CI reports."""
+    """Return the content of CI reports: the result for each owner, and the warnings."""
     if document.verdicts is UNSET:
         found = document.claim_sets
         return claim_sets.content(

@@ -1,4 +1,4 @@
-"""`explain`: the changes that would help where a node has too little of a resource, or none."""
+"""`explain`: changes that help if a node has too little of a resource, or none of it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from dra_plan.questions.explain.vendors import same_family, vendor_of
 from dra_plan.scheduler.cluster.pod_requests import amount_text, amounts
 
 MOST_RENAMED = 2
-"""The number of other resources of one family that might be requested."""
+"""The maximum number of other resources of the same family that are suggested."""
 
 MOST_CLASSES = 2
-"""The number of device classes that might serve a resource."""
+"""The maximum number of device classes that are suggested for a resource."""
 
 _WORDS = re.compile(r"[^\W_]+")
 
@@ -45,7 +45,7 @@ class ResourceRemedies:
         self._inventory, self._pods = inventory, pods
 
     def of(self, one: NodeObstacle) -> Iterator[Remedy]:
-        """Yield other resources to request, and the request lowered to the free amount if little is missing."""
+        """Yield other resources to request, and a request lowered to the free amount if little is missing."""
         if one.room == "0" and one.resource.startswith(IMPLICIT_PREFIX):
             yield from self._of_other_class(one.resource)  # only the class with this name serves it
         elif one.room == "0" and "/" in one.resource:

@@ -1,6 +1,6 @@
 """`explain`: a rolling update that blocks itself, and the change that unblocks it, tried with the controllers.
 
-With `maxUnavailable` 0, a Deployment deletes an old pod only once a new one is ready. If the old pods hold the devices,
+With `maxUnavailable` 0, a Deployment deletes an old pod only once a new one is ready. If the old pods use the devices
 or the capacity, no new pod ever gets a node.
 """
 
@@ -24,16 +24,16 @@ from dra_plan.planner.settling import settle_chosen
 from dra_plan.questions.explain.editing import edited, found
 
 MOST_ABOVE = 2
-"""The number of controllers above a pod: its ReplicaSet, and the Deployment of that."""
+"""The maximum number of controllers above a pod: its ReplicaSet, and the ReplicaSet's Deployment."""
 
 LEAST_UNAVAILABLE = 1
-"""The value for `maxUnavailable` where it is 0."""
+"""The value of `maxUnavailable` that is suggested instead of 0."""
 
 
 def rollout_suggestions(index: Index, view: View, owner: Owner, question: Question) -> list[TriedChanges]:
-    """Return the change that unblocks the rollout of the owner's Deployment.
+    """Return the change that unblocks the rolling update of the owner's Deployment.
 
-    The change is returned only if all pods of the Deployment fit after it.
+    Returns nothing unless all pods of the Deployment fit after the change.
     """
     deployment = _updating(index, owner, stuck=True)
     if deployment is None:
@@ -47,10 +47,7 @@ def rollout_suggestions(index: Index, view: View, owner: Owner, question: Questi
 
 
 def place_after_rollout(index: Index, view: View, owner: Owner, question: Question) -> str:
-    """Return the node that a new pod gets when the rolling update has deleted old pods, or "" if the pod gets none.
-
-    No other change is made.
-    """
+    """Return the node that a new pod gets once the rolling update has deleted old pods, or "" if it gets none."""
     deployment = _updating(index, owner, stuck=False)
     if deployment is None:
         return ""

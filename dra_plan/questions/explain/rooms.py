@@ -1,8 +1,8 @@
 """`explain --moves`: the fewest running pods that have to leave so that a pending pod fits.
 
-The program of `repack` proposes the pods and proves the bound. A proposal holds once all of its pods have been placed
-and every step has been carried out. Filters and devices that the program does not know may need more pods to leave than
-it proposes: then more of the pods nearby are tried, in small clusters all.
+The integer program of `repack` proposes the pods and proves a bound. A proposal is valid once all of its pods have been
+placed and every step has been carried out. If filters or devices that the program ignores require more pods to leave,
+sets of more pods nearby are tried. In small clusters, all sets are tried.
 """
 
 from __future__ import annotations
@@ -35,17 +35,18 @@ from dra_plan.whatif.edits import pod_name, replaced
 __all__ = ["rooms"]
 
 MOST_PLANS = 12
-"""The number of plans of the program that are tried for a pod."""
+"""The maximum number of plans of the integer program that are tried for a pod."""
 MOST_SETS = 300
-"""The number of sets of pods up to which all are tried if no proposal holds; with more, only those with its pods."""
+"""If there are at most this many sets of pods, all are tried when no proposal is valid. Otherwise, only sets that
+contain the proposed pods are tried."""
 MOST_LOOKS = 6_000
-"""The number of nodes in all trials of a pod, after which no more sets are tried."""
+"""The maximum number of nodes in all trials for a pod. Once it is reached, no more sets are tried."""
 
 
 def rooms(inventory: Inventory, target: Target, question: Question, chosen: Chosen, limit: int) -> list[RoomForPod]:
-    """Return how each of the selected pending pods can fit if running pods leave to make room for it.
+    """Return how each of the selected pending pods can fit if running pods leave.
 
-    At most `limit` pods leave. Each pending pod is checked separately. Equal pods are grouped.
+    At most `limit` pods leave. Each pending pod is checked separately, and equal pods are grouped.
     """
     given = Given(inventory, target, question, Index(inventory), time=SearchTime(question.deadline()))
     ground = given.ground(inventory)

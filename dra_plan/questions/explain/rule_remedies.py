@@ -1,7 +1,6 @@
-"""`explain`: changes for what a pod requires of other pods: topology spread, affinity, and free host ports.
+"""`explain`: changes to what a pod requires of other pods: topology spread, affinity, and free host ports.
 
-The rule becomes a preference or selects other pods, the pods that an affinity term needs are started, or a node is
-added.
+The rule becomes a preference or selects other pods, pods that an affinity term needs are started, or a node is added.
 """
 
 from __future__ import annotations
@@ -54,24 +53,24 @@ _SCALED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
 
 MOST_SKEW = 2
-"""How many times the present maxSkew a higher one may be: one that allows more hardly spreads the pods."""
+"""The maximum factor by which maxSkew is raised. A higher maxSkew would hardly spread the pods."""
 
 
 FIRST_OTHER, LAST_PORT = 1024, 65535
 """The first port that is not reserved for a well-known service (RFC 6335), and the last one."""
 
 MOST_PORTS = 100
-"""The number of ports that are looked at for a free one."""
+"""The maximum number of ports that are tried to find a free one."""
 
 
 class RuleRemedies:
-    """A search for such changes for one owner."""
+    """A search for changes to the rules about other pods, for one owner."""
 
     def __init__(self, inventory: Inventory, owner: Owner, pods: OwnedPods) -> None:
         self._inventory, self._owner, self._pods = inventory, owner, pods
 
     def of(self, one: NodeObstacle, node: Node, nodes: Collection[str]) -> Iterator[Remedy]:
-        """Yield the changes that would remove an obstacle of this kind: a spread, an affinity or a host port."""
+        """Yield changes that would remove an obstacle caused by a spread constraint, an affinity or a host port."""
         key = one.topology_key
         yield from self._one_more(one, node)
         if one.kind == "Port":

@@ -1,7 +1,7 @@
 """`explain`: the pods that a pod's rules about other pods select.
 
-If a required affinity term selects no pod on a node, such pods may wait themselves, a workload would create them if it
-were scaled up or resumed, or a label is misspelt. A topology spread constraint may count pods of other workloads.
+If a required affinity term selects no pod on a node, such pods may be pending, a workload that would create them may be
+scaled down or suspended, or a label may be misspelt. A topology spread constraint may count pods of other workloads.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from dra_plan.scheduler.new_pods import pod_of
 from dra_plan.scheduler.plugins.topology_spread import SpreadConstraint, constraints_of
 
 MOST_SOURCES = 3
-"""The number of workloads, and of pods that wait, that are named."""
+"""The maximum number of workloads, and of pending pods, that are named."""
 
 
 class SelectedPods:
-    """The pods of a run and the workloads of its input, in view of the affinity terms of one pod."""
+    """The pods in a run and the workloads in its input, as selected by the rules of one pod."""
 
     def __init__(self, index: Index, pod: Pod, run: VerdictRun) -> None:
         self._index, self._pod, self._run = index, pod, run
 
     def term(self, topology_key: str, selector: str) -> Term | None:
-        """Return the required affinity term of the pod with this key and selector, or None."""
+        """Return the pod's required affinity term with this key and selector, or None."""
         terms = parse_terms(self._pod).required
         return next(
             (one for one in terms if (one.topology_key, selector_text(one.selector)) == (topology_key, selector)), None
@@ -45,20 +45,20 @@ class SelectedPods:
         return not any(self._selects(term, info.pod) for node in nodes.values() for info in node.pods.values())
 
     def sources(self, term: Term) -> list[PodSource]:
-        """Return who has such pods, or would create them: workloads, and pods without a controller."""
+        """Return where pods that the term selects may come from: workloads, and pending pods without a workload."""
         return list(islice(self._sources(term), MOST_SOURCES))
 
     def constraint(self, topology_key: str, selector: str) -> SpreadConstraint | None:
-        """Return the required spread constraint of the pod with this key and selector, or None."""
+        """Return the pod's required spread constraint with this key and selector, or None."""
         required = constraints_of(self._pod, self._pod.spec.topology_spread_constraints, "DoNotSchedule")
         alike = (one for one in required if (one.key, selector_text(one.selector)) == (topology_key, selector))
         return next(alike, None)
 
     def counted(self, constraint: SpreadConstraint, domain: str, number: int) -> list[CountedPods]:
-        """Return whose pods the constraint counts in the domain: a few other workloads, and the pod's own.
+        """Return whose pods the constraint counts in the domain: some other workloads, and the pod's own.
 
-        Return nothing if all are of the pod's own workload, if it has none, or if there are not this `number` of them
-        any more.
+        Returns nothing if all of them belong to the pod's own workload, if it has none, or if `number` is no longer how
+        many there are.
         """
         namespace, own = self._pod.metadata.namespace, self._owner(self._pod)
         found = Counter(
@@ -84,7 +84,7 @@ class SelectedPods:
         return [(POD, pod.metadata.name), *controller_names(pod.metadata)][-1]
 
     def near(self, term: Term) -> str:
-        """Return the label of pods in the term's namespaces that is nearest to the term's only label, or ""."""
+        """Return the label, of pods in the term's namespaces, that is most similar to the term's only label, or ""."""
         labels, selector = self._labels(term), term.selector
         if selector is None or selector.match_expressions or len(selector.match_labels or {}) != 1:
             return ""

@@ -1,4 +1,4 @@
-"""The order of the pods that leave so that a pending pod fits, each step with its devices."""
+"""The order in which pods leave so that a pending pod fits, with the devices that each step allocates."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from dra_plan.scheduler.dra.extended import SPECIAL_NAME, stored_name
 from dra_plan.whatif import Bind
 
 Meant = Mapping[tuple[PodKey, str], AllocationResult]
-"""The intended allocations of the claims of a pod, by pod and claim name."""
+"""The intended allocations of claims, by pod and claim name."""
 
 
 class CarriedMoves(Struct):
-    """The cluster after some steps, and the steps that led to it."""
+    """The cluster after some steps, and these steps."""
 
     inventory: Inventory
     steps: list[MoveStep] = field(default_factory=list)
 
 
 def carried_out(given: Given, wanting: PodKey, chosen: TriedSet) -> CarriedMoves | None:
-    """Return the steps that lead to a placement. If possible, the devices are those that the scheduler itself chooses.
+    """Return the steps that lead to a placement. If possible, the scheduler itself chooses the devices.
 
-    Return None if the scheduler does not bind the pod at the end. Raises UnverifiedPlacementError if a step that should
-    be possible is not possible, or if a pod that ran before is pending at the end.
+    Returns None if the scheduler does not bind the pod in the end. Raises UnverifiedPlacementError if a step fails
+    unexpectedly, or if a pod that was running is pending in the end.
     """
     for strict in (False, True):
         done = _Sequence(given, wanting, chosen, strict=strict).run()

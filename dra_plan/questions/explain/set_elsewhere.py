@@ -1,9 +1,8 @@
-"""`explain`: what a pod requires although the template of its controller does not, so that something else set it.
+"""`explain`: requirements that a pod has although its controller's template does not, because something else adds them.
 
-An admission plugin or a webhook may add to each new pod: a VerticalPodAutoscaler changes requests, and an annotation of
-the namespace (PodNodeSelector, and its counterpart in OpenShift) or the RuntimeClass adds a node selector. It does so
-again when the controller creates the next pod, so an edit of the pod or of its workload does not change it. The
-defaults of LimitRanges are those of `peaks`.
+An admission plugin or a webhook may change each new pod: a VerticalPodAutoscaler changes requests, and an annotation of
+the namespace (PodNodeSelector, and its counterpart in OpenShift) or the RuntimeClass adds a node selector. An edit of
+the pod or its workload does not help, because the next pod is changed again. Defaults from LimitRanges are in `peaks`.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ _PROBABLY = "probably changed by a webhook, such as that of a VerticalPodAutosca
 
 
 class SetElsewhere:
-    """What neither a pod nor its controller decides, as far as the input shows it."""
+    """What is set neither by a pod nor by its controller, as far as the input shows."""
 
     def __init__(self, index: Index, pod: Pod) -> None:
         self._index, self._pod = index, pod
 
     def origin_of(self, label: str, value: str) -> RequirementOrigin | None:
-        """Return what requires this value of a node label in the node selector; None if pod or controller may do so."""
+        """Return what adds this label value to the node selector, or None if the pod or its controller may add it."""
         if self._pod.spec.node_selector.get(label) != value:
             return None
         namespace = self._pod.metadata.namespace
@@ -67,7 +66,7 @@ class SetElsewhere:
         return RequirementOrigin(controller=self._controller, runtime_class=name if known is None else "")
 
     def amount_of(self, resource: str) -> str:
-        """Return what the pod's controller asks for, and what probably changed it; "" if nothing differs."""
+        """Return the controller's own request, and what probably changed it, or "" if nothing differs."""
         differing = [name for name in self._own if self._is_changed(name, resource)]
         if not differing:
             return ""
@@ -79,7 +78,7 @@ class SetElsewhere:
         return f"set by VerticalPodAutoscaler {by}; {asks}" if by else f"{asks}: {_PROBABLY}"
 
     def sets_again(self, change: SuggestedChange) -> bool:
-        """Return whether an edit of the pod or of its workload has no effect, because what it changes is set again."""
+        """Return whether an edit of the pod or its workload has no effect, because the value is set again."""
         match change:
             case NodeSelectorChanged():
                 return self.origin_of(change.label, change.from_) is not None

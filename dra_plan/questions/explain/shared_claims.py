@@ -1,8 +1,8 @@
-"""`explain`: allocated claims that several pods name, and a claim for each pod instead.
+"""`explain`: claims that several pods share, and a separate claim for each pod instead.
 
-A ResourceClaim in a pod template (`resourceClaimName`) is one claim for all pods: they share its devices, and run on
-the nodes that have access to them. Most users want a ResourceClaimTemplate instead. The same helps a pod whose claim
-other pods keep on a node that the pod cannot use.
+A ResourceClaim in a pod template (`resourceClaimName`) is one claim for all pods, which share its devices and must run
+on nodes that can access them. Most users want a ResourceClaimTemplate instead. A template also helps a pod whose claim
+is bound to a node that the pod cannot use, because of other pods.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ from dra_plan.scheduler.dra.binding import MOST_CONSUMERS
 def shared_claims(index: Index, owner: Owner, *, would_bind: bool = False) -> list[SharedClaim]:
     """Return the claims that the owner's pods share with other pods of the same controller.
 
-    The claims already have devices or, if some of the pods would be bound (`would_bind`), get devices then.
+    The claims already have devices or, if `would_bind` is set because some of the pods would be bound, get devices
+    then.
     """
     asked = found(index.inventory, owner)
     spec = spec_of(asked)
@@ -60,7 +61,10 @@ def shared_claims(index: Index, owner: Owner, *, would_bind: bool = False) -> li
 
 
 def full_claims(inventory: Inventory, pod: Pod, claims: Iterable[ResourceClaim]) -> list[FullClaim]:
-    """Return the pod's claims that can be reserved for no further pod when others have been scheduled (`claims`)."""
+    """Return the pod's claims that cannot be reserved for more pods after others have been scheduled.
+
+    `claims` are the claims at the end of the run.
+    """
     named = {entry.resource_claim_name for entry in pod.spec.resource_claims}
     if pod.spec.scheduling_group is not None:
         return []  # claims may be reserved for the group
@@ -115,10 +119,7 @@ def _only_node(inventory: Inventory, claim: ResourceClaim) -> str:
 
 
 def claim_per_pod(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict) -> Iterator[Remedy]:
-    """Yield changes with a new template for each claim that the verdict names as shared.
-
-    After such a change, the pods name the template instead of the claim.
-    """
+    """Yield changes that replace each shared claim of the verdict by a new template."""
     if not verdict.shared_claims:
         return
     claims = {one.metadata.name: one for one in inventory.claims if one.metadata.namespace == verdict.namespace}
@@ -126,7 +127,7 @@ def claim_per_pod(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict) 
 
 
 def own_claim(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict, one: NodeObstacle) -> Iterator[Remedy]:
-    """Yield the change with a template for a claim that pods of other owners use, and that is allocated elsewhere."""
+    """Yield a change that replaces a claim by a template, if others use the claim and its devices are elsewhere."""
     if one.devices is None or one.devices.code != "claim-elsewhere" or pods.spec is None:
         return
     namespace, shared = verdict.namespace, {each.claim for each in verdict.shared_claims}

@@ -1,8 +1,8 @@
-"""`explain`: pod specs with a suggested change, and the patches that make it.
+"""`explain`: pod specs with a suggested change, and the patches for the change.
 
-Topology spread and anti-affinity become preferences, or spread leaves out tainted nodes; affinity selects pods of more
-namespaces; a host port is given up; a node label or its value is replaced or no longer required; another amount, or
-another resource, is requested.
+Topology spread and anti-affinity become preferences, or spread ignores tainted nodes; affinity selects pods in more
+namespaces; a host port is given up; a node label or its value is replaced or no longer required; another amount or
+another resource is requested.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _WEIGHT = 100
 
 
 def spreading_anyway(spec: PodSpec, key: str) -> PodSpec:
-    """Return the spec in which spread constraints for this topology key are only preferences, without minDomains."""
+    """Return the spec with spread constraints for this topology key as preferences, without minDomains."""
     made = [
         structs.replace(one, when_unsatisfiable=ANYWAY, min_domains=None) if one.topology_key == key else one
         for one in spec.topology_spread_constraints
@@ -51,7 +51,7 @@ def spreading_anyway(spec: PodSpec, key: str) -> PodSpec:
 
 
 def spreading_over(spec: PodSpec, key: str, selector: str, **fields: object) -> PodSpec:
-    """Return the spec in which the spread constraints with this key and selector have other values of these fields."""
+    """Return the spec with these fields of the spread constraints for this key and selector changed."""
     made = [
         structs.replace(one, **fields)
         if (one.topology_key, selector_text(one.label_selector)) == (key, selector)
@@ -62,7 +62,7 @@ def spreading_over(spec: PodSpec, key: str, selector: str, **fields: object) -> 
 
 
 def with_domains(spec: PodSpec, key: str, least: int) -> PodSpec:
-    """Return the spec in which the spread constraints for this topology key require at most `least` domains."""
+    """Return the spec with spread constraints for this topology key that require at most `least` domains."""
     made = [
         structs.replace(one, min_domains=least) if one.topology_key == key and (one.min_domains or 0) > least else one
         for one in spec.topology_spread_constraints
@@ -71,9 +71,9 @@ def with_domains(spec: PodSpec, key: str, least: int) -> PodSpec:
 
 
 def honoring_taints(spec: PodSpec, key: str) -> PodSpec:
-    """Return the spec in which the spread constraints for this topology key respect taints.
+    """Return the spec with spread constraints for this topology key that respect taints.
 
-    They then count only nodes whose taints the pod tolerates.
+    The constraints then count only nodes whose taints the pod tolerates.
     """
     made = [
         structs.replace(one, node_taints_policy=HONOR) if one.topology_key == key else one
@@ -83,7 +83,7 @@ def honoring_taints(spec: PodSpec, key: str) -> PodSpec:
 
 
 def preferring_distance(spec: PodSpec, key: str) -> PodSpec:
-    """Return the spec in which the required anti-affinity terms for this topology key become preferred terms."""
+    """Return the spec with preferred anti-affinity terms in place of the required ones for this topology key."""
     if spec.affinity is None or spec.affinity.pod_anti_affinity is None:
         return spec
     made = _preferred(spec.affinity.pod_anti_affinity, key)
@@ -91,7 +91,7 @@ def preferring_distance(spec: PodSpec, key: str) -> PodSpec:
 
 
 def preferring_pods(spec: PodSpec, key: str) -> PodSpec:
-    """Return the spec in which the required pod affinity terms for this topology key become preferred terms."""
+    """Return the spec with preferred pod affinity terms in place of the required ones for this topology key."""
     if spec.affinity is None or spec.affinity.pod_affinity is None:
         return spec
     made = _preferred(spec.affinity.pod_affinity, key)
@@ -126,7 +126,7 @@ def without_port(spec: PodSpec, port: int, protocol: str) -> PodSpec:
 
 
 def with_port(spec: PodSpec, port: int, protocol: str, to: int) -> PodSpec:
-    """Return the spec with another host port; in the host's network, the container listens on it."""
+    """Return the spec with another host port. In the host's network, the container listens on this port."""
 
     def moved(one: ContainerPort) -> ContainerPort:
         if (one.host_port, one.protocol or "TCP") != (port, protocol):
@@ -137,7 +137,7 @@ def with_port(spec: PodSpec, port: int, protocol: str, to: int) -> PodSpec:
 
 
 def asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> PodSpec:
-    """Return the spec in which the node selector and the required terms ask for another value of a label."""
+    """Return the spec with another value of a label in its node selector and required terms."""
     if spec.node_selector.get(label) == before:
         spec = structs.replace(spec, node_selector={**spec.node_selector, label: after})
 
@@ -149,7 +149,7 @@ def asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> PodS
 
 
 def asking_for_other_label(spec: PodSpec, label: str, other: str) -> PodSpec:
-    """Return the spec in which the node selector and the required terms ask for another label instead of this one."""
+    """Return the spec with another label in its node selector and required terms."""
     selector = {other if key == label else key: value for key, value in spec.node_selector.items()}
 
     def asks(one: NodeSelectorRequirement) -> NodeSelectorRequirement:
@@ -159,9 +159,9 @@ def asking_for_other_label(spec: PodSpec, label: str, other: str) -> PodSpec:
 
 
 def merging_requirements(spec: PodSpec, label: str) -> PodSpec:
-    """Return the spec in which each term has only one expression for a label.
+    """Return the spec with a single expression for the label in each term.
 
-    The expression accepts every value that the term's expressions list for the label.
+    The expression accepts every value that the term lists for the label.
     """
     selected = [spec.node_selector[label]] if label in spec.node_selector else []
     spec = structs.replace(spec, node_selector={key: one for key, one in spec.node_selector.items() if key != label})
@@ -202,10 +202,10 @@ def _with_required(spec: PodSpec, required: NodeSelector | None) -> PodSpec:
 
 
 def without_requirement(spec: PodSpec, label: str, operator: str, values: Sequence[str]) -> PodSpec:
-    """Return the spec that does not require this of a node label, in its node selector or its required terms.
+    """Return the spec without this requirement for a node label, in the node selector and in required terms.
 
-    A term without requirements would match no node. Terms are alternatives, so if one has no other requirement, none
-    is needed.
+    Terms are alternatives. If a term has no other requirement, all terms are dropped, because an empty term would match
+    no node.
     """
     kept = {
         key: value for key, value in spec.node_selector.items() if not _is_selected(key, value, operator, values, label)
@@ -226,7 +226,7 @@ def without_requirement(spec: PodSpec, label: str, operator: str, values: Sequen
 
 
 def requiring(spec: PodSpec, label: str, operator: str, values: Sequence[str]) -> list[str]:
-    """Return the fields in which pods require this of a node label: `nodeSelector`, `nodeAffinity`, both or none."""
+    """Return the fields with this requirement for a node label: `nodeSelector`, `nodeAffinity`, both or none."""
     required = required_terms(Pod(spec=spec))
     terms = required.node_selector_terms if required is not None else ()
     selected = any(_is_selected(key, value, operator, values, label) for key, value in spec.node_selector.items())
@@ -243,7 +243,7 @@ def _is(one: NodeSelectorRequirement, label: str, operator: str, values: Sequenc
 
 
 def near_pods_in(spec: PodSpec, key: str, selector: str, namespaces: Sequence[str]) -> PodSpec:
-    """Return the spec in which the required pod affinity terms with this selector select pods of these namespaces."""
+    """Return the spec with required pod affinity terms for this selector that also select pods in these namespaces."""
 
     def widened(term: PodAffinityTerm) -> PodAffinityTerm:
         return structs.replace(term, namespaces=list(dict.fromkeys([*term.namespaces, *namespaces])))
@@ -252,12 +252,12 @@ def near_pods_in(spec: PodSpec, key: str, selector: str, namespaces: Sequence[st
 
 
 def near_pods_with(spec: PodSpec, key: str, selector: str, labels: Mapping[str, str]) -> PodSpec:
-    """Return the spec in which the required pod affinity terms with this selector select pods with these labels."""
+    """Return the spec with required pod affinity terms for this selector that select pods with these labels."""
     return _with_near_terms(spec, key, selector, lambda term: structs.replace(term, label_selector=labelled(labels)))
 
 
 def away_from_pods_with(spec: PodSpec, key: str, selector: str, labels: Mapping[str, str]) -> PodSpec:
-    """Return the spec in which the required anti-affinity terms with this selector select pods with these labels."""
+    """Return the spec with required anti-affinity terms for this selector that select pods with these labels."""
     away = spec.affinity.pod_anti_affinity if spec.affinity is not None else None
     if spec.affinity is None or away is None:
         return spec
@@ -266,7 +266,7 @@ def away_from_pods_with(spec: PodSpec, key: str, selector: str, labels: Mapping[
 
 
 def labelled(labels: Mapping[str, str]) -> LabelSelector:
-    """Return the selector of pods with these labels."""
+    """Return a selector for pods with these labels."""
     return LabelSelector(match_labels={**labels})
 
 
@@ -292,17 +292,14 @@ def _with_terms_about(
 
 
 def lowering(spec: PodSpec, name: str, resource: str, to: str) -> PodSpec:
-    """Return the spec in which a container or init container requests this amount of a resource.
-
-    Without a name, the pod requests it as a whole.
-    """
+    """Return the spec with this request of a container or init container or, without a name, of the whole pod."""
     if not name and spec.resources is not None:
         return structs.replace(spec, resources=_asked(spec.resources, resource, to))
     return with_containers(spec, lambda one: _asking(one, name, resource, to))
 
 
 def asking_for_other(spec: PodSpec, resource: str, other: str) -> PodSpec:
-    """Return the spec in which containers request another resource instead of this one."""
+    """Return the spec with containers that request another resource instead of this one."""
 
     def renamed(amounts: Mapping[str, Any]) -> dict[str, Any]:
         return {other if name == resource else name: amount for name, amount in amounts.items()}
@@ -318,7 +315,7 @@ def asking_for_other(spec: PodSpec, resource: str, other: str) -> PodSpec:
 
 
 def without_resource(spec: PodSpec, resource: str, containers: Collection[str]) -> PodSpec:
-    """Return the spec in which these containers request nothing of a resource."""
+    """Return the spec without requests for a resource in these containers."""
 
     def without(one: Container) -> Container:
         if one.name not in containers:
@@ -334,7 +331,7 @@ def _amounts(of: Container) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
 
 
 def without_claim(spec: PodSpec, entry: str) -> PodSpec:
-    """Return the spec without this entry of its claims, which no container uses any more."""
+    """Return the spec without an entry of its claims and without its uses in containers."""
 
     def without(one: Container) -> Container:
         kept = [each for each in one.resources.claims if each.name != entry]
@@ -361,10 +358,10 @@ def _asked(asked: ResourceRequirements, resource: str, to: str) -> ResourceRequi
 
 
 def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
-    """Yield the operations that change the spec of pods, at `path`, from `before` to `after`.
+    """Yield the operations that change the pod spec at `path` from `before` to `after`.
 
-    Only differences that the edits of this module can make are found. Members that may contain defaults are written as
-    a whole.
+    Only differences that edits in this module can make are found. Members that may contain defaults are replaced as a
+    whole.
     """
     for label, value in after.node_selector.items():
         if before.node_selector.get(label) != value:
@@ -487,7 +484,7 @@ def _of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
 
 
 def plain(of: object) -> Any:
-    """Return the value as it is in a manifest, without empty members."""
+    """Return the value as it appears in a manifest, without empty members."""
     return _filled(msgspec.to_builtins(of))
 
 

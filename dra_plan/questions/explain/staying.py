@@ -1,6 +1,6 @@
-"""`explain`: why a running pod stays where it is, whichever pod needs its place; and claims whose pods all stay.
+"""`explain`: why a running pod stays on its node whichever pod needs its place, and claims whose pods all stay.
 
-Budgets and priorities, which depend on the other pods, are left to `moves`.
+Disruption budgets and priorities are checked in `moves`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ StayingReason = Literal["NoController", "DaemonSet", "Static", "Leaving"]
 
 
 def why_it_stays(pod: Pod) -> StayingReason | None:
-    """Return the reason why the pod would not be started on another node, or None if it would be started.
+    """Return why the pod would not be started on another node, or None if it would.
 
-    Such a pod ends, belongs to its node, or is not recreated by anything.
+    The pod is being deleted, belongs to its node, or is not recreated by anything.
     """
     from dra_plan.whatif.edits import belongs_to_node  # only released claims need it, and start-up time matters
 
@@ -35,10 +35,9 @@ def why_it_stays(pod: Pod) -> StayingReason | None:
 
 
 def with_staying(of: TriedChanges, pods: Mapping[str, Pod]) -> TriedChanges:
-    """Return the changes.
+    """Return the changes. If no user of a claim to be released would leave, the change also says why.
 
-    If a claim is to be released but none of the pods that use it would leave, the change says why. `pods` contains the
-    pods of the input by key.
+    `pods` contains the pods of the input by key.
     """
     if not any(isinstance(one, ClaimReleased) for one in of.changes):
         return of

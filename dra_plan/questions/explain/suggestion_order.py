@@ -1,7 +1,7 @@
-"""`explain`: the order of the suggestions for one owner, when all that helped are known.
+"""`explain`: the order of the suggestions for an owner.
 
-A new node comes before the nodes that taints reserve for others, but after those that a taint only marks as having the
-hardware that the owner asks for.
+A new node comes before nodes that taints reserve for other pods, but after nodes whose taints only mark the hardware
+that the owner requests.
 """
 
 from __future__ import annotations

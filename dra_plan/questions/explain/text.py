@@ -1,4 +1,4 @@
-"""`explain` for people: short lines, causes first, then numbers."""
+"""`explain -o text`: short lines, with causes before numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def parse(option: str, telling: Telling = BRIEF) -> Format[ExplanationDocument]:
 
 
 def render(document: ExplanationDocument, screen: Screen | None, *, telling: Telling = BRIEF) -> str:
-    """Return the whole explanation as text. On a terminal, it is wrapped and has bold headings.
+    """Return the whole explanation as text, which is wrapped and has bold headings on a terminal.
 
     `telling` is the level of detail.
     """

@@ -1,7 +1,7 @@
-"""`explain`: the replacement for a topology key that no node has, because it is the former name of a label.
+"""`explain`: replacements for topology keys that no node has, because the labels have been renamed.
 
-Kubernetes renamed the labels for zones, regions, instance types, systems and architectures; a rule of a pod that still
-has the former name rejects every node.
+Kubernetes renamed the labels for zones, regions, instance types, operating systems and architectures. A pod rule with
+the old name rejects every node.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dra_plan.questions.explain.editing import OwnedPods, Remedy
 
 
 def replaced_key(pods: OwnedPods, one: NodeObstacle) -> Iterator[Remedy]:
-    """Yield the pod with the label that nodes have instead of the topology key that none has."""
+    """Yield the pod with a label that nodes have, in place of a topology key that no node has."""
     if pods.spec is None or not (one.topology_key and one.nowhere and one.near):
         return
     told = PodRuleRelaxed(code="change-topology-key", topology_key=one.topology_key, to_key=one.near)

@@ -1,7 +1,7 @@
 """`explain`: the result for an owner in a changed input, from runs of the whole scheduler.
 
-The trials remove what holds a pod back, to find other obstacles; allow pods to preempt others; and try every change
-that might help.
+Trials remove what holds a pod back in order to find other obstacles, let pods preempt others, and try each change that
+might help.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ from dra_plan.scheduler.node_refusals import NodeRefusals
 from dra_plan.scheduler.plugins.node_affinity import matches
 
 MOST_RIVALS = 50
-"""The number of pending pods up to which a change is tried with all of them; beyond it, only with the owner's."""
+"""The maximum number of pending pods with which a change is tried. If there are more, only the owner's pods are."""
 
 _NO_ADMIN = "DRA205"
 """The finding that a namespace does not allow claims with admin access."""
 
 
 WithNodes = Callable[[OwnerVerdict, Owner, PodRecord, NodeRefusals, VerdictRun], OwnerVerdict]
-"""The verdict with the obstacles of a pod on each node in a run."""
+"""Returns the verdict with the obstacles of a pod on each node in a run."""
 
 
 class TrialGround(Struct, frozen=True):
-    """The input without the objects that the API server rejects, and its run. All trials start from them.
+    """The input without objects that the API server rejects, and its run, from which all trials start.
 
     `closely` are the owners that are examined closely, and `is_explained` returns whether a pod belongs to one of them.
-    `at_length` says whether the owners are few enough for changes to be tried.
+    `at_length` is whether there are few enough owners for changes to be tried.
     """
 
     index: Index
@@ -71,22 +71,22 @@ class TrialGround(Struct, frozen=True):
     at_length: bool
     with_nodes: WithNodes
     with_admin_access: Callable[[str], Inventory]
-    """The input as accepted by the API server if this namespace allows admin access."""
+    """Returns the input that the API server would accept if this namespace allowed admin access."""
     plan_of: Callable[[Owner], ClaimSetPlan | None]
 
 
 class OwnerTrials:
-    """Trials of changes for one owner after another, until the deadline."""
+    """Trials of changes, one owner after another, until the deadline."""
 
     def __init__(self, ground: TrialGround) -> None:
         self._ground = ground
         self._repairs = DriverRepairs(ground.index.inventory, ground.about.view)
 
     def with_freed(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """Return the verdict. It has the result that the pods would have without what holds them back or rejects them.
+        """Return the verdict with the result that the pods would have if nothing held them back or rejected them.
 
-        The pods may be held back by scheduling gates, suspension, volumes, or claims that are faulty or missing. If the
-        API server rejects admin access, the namespace is assumed to have the label that allows it.
+        Pods may be held back by scheduling gates, suspension, volumes, or faulty or missing claims. If the API server
+        rejects admin access, the namespace is assumed to allow it.
         """
         if not self._is_tried(owner) or not self._ground.at_length:
             return made
@@ -129,10 +129,7 @@ class OwnerTrials:
         return None
 
     def with_spared(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
-        """Return the verdict.
-
-        If the pod cannot preempt other pods only because of its preemptionPolicy, the verdict lists these other pods.
-        """
+        """Return the verdict with the pods that the pod would preempt if its preemptionPolicy allowed it."""
         if made.verdict != "Unschedulable" or pod.spec.preemption_policy != "Never" or not self._is_tried(owner):
             return made
         run = self._changed(OwnedPods(self._ground.index, owner).preempting(), owner)
@@ -143,8 +140,8 @@ class OwnerTrials:
     def with_remedies(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
         """Return the verdict with changes that help.
 
-        For owners that are explained in short form, the changes only make the owners' claims fit. `pod` is the pod to
-        which the verdict applies.
+        For owners that are explained briefly, the changes only make their claims fit. `pod` is the pod that the verdict
+        describes.
         """
         of_devices = made.refused_by == [DEVICES]  # a claim that no node can serve: it may be changed
         if made.verdict not in TRIED:
@@ -301,7 +298,7 @@ def _is_about_claims(made: OwnerVerdict) -> bool:
 
 
 def everybody(_pod: Pod) -> bool:
-    """Return True, which selects every pod."""
+    """Return True, to select every pod."""
     return True
 
 

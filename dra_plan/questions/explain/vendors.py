@@ -1,6 +1,6 @@
-"""`explain`: names that belong together: of one vendor, or of one family of extended resources.
+"""`explain`: names of one vendor, or of one family of extended resources.
 
-A vendor's names end with its domain: the resource nvidia.com/gpu, the device class and driver gpu.nvidia.com.
+A vendor's names contain its domain: the resource nvidia.com/gpu, and the device class and driver gpu.nvidia.com.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ _PARTS = {"gpu": "mig"}
 
 
 def vendor_of(name: str) -> str:
-    """Return the vendor's domain, such as nvidia.com of nvidia.com/gpu and of gpu.nvidia.com; "" if there is none."""
+    """Return the vendor's domain, for example nvidia.com for nvidia.com/gpu and gpu.nvidia.com, or ""."""
     domain = name.partition("/")[0]
     return ".".join(domain.split(".")[-2:]) if "." in domain else ""
 
 
 def same_family(resource: str, names: Iterable[str]) -> list[str]:
-    """Return the names of the same domain whose first word is that of the resource, or that of parts of such devices.
+    """Return the names in the same domain that begin with the same word, or with the word for parts of such devices.
 
-    nvidia.com/gpu.shared and nvidia.com/mig-1g.5gb are in one family with nvidia.com/gpu, and nvidia.com/fabric is not.
-    Names with the same first word come first.
+    For example, nvidia.com/gpu.shared and nvidia.com/mig-1g.5gb are in one family with nvidia.com/gpu, and
+    nvidia.com/fabric is not. Names with the same first word come first.
     """
     domain, _, rest = resource.partition("/")
     own = _first_word(rest)

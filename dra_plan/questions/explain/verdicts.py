@@ -1,8 +1,8 @@
-"""`explain`: the verdict on each owner, from the whole scheduler, with the obstacles of its pods on each node.
+"""`explain`: the verdict on each owner from the whole scheduler, with the obstacles of its pods on nodes.
 
 The verdict on a pod is that of `schedule` with all pending pods of the input (`pending.py`). Conditions that no
-scheduler changes take precedence: an object that the API server rejects, and a bound pod without its devices.
-`text/headlines.py` and `text/verdicts.py` have the wording.
+scheduling can change take precedence: an object that the API server rejects, and a bound pod without its devices. The
+wording is in `text/headlines.py` and `text/verdicts.py`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.new_pods import is_ordered
 
 SLICES = "resourceslices"
-"""What the input lacks if no devices are known."""
+"""What the input lacks if it contains no devices."""
 
 
 def verdicts(
@@ -58,9 +58,10 @@ def verdicts(
     refusals: OwnerRefusals,
     deadline: float | None,
 ) -> list[OwnerVerdict]:
-    """Return the verdicts on all pods and workloads, and then on all claims, in the order of `plan`.
+    """Return the verdicts on all pods and workloads, followed by those on all claims, in the order of `plan`.
 
-    `inventory` must already have its nodes. After the `deadline`, in monotonic time, open results are Undecided.
+    `inventory` must already contain its nodes. After the `deadline`, on the monotonic clock, open results are
+    Undecided.
     """
     found = _Verdicts(inventory, view, question, plan, refusals, deadline)
     return [*(found.of_owner(owner) for owner in found.owners), *found.of_claims()]

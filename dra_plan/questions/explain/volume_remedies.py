@@ -1,8 +1,8 @@
-"""`explain`: changes by which claims of a pod get volumes that are reserved for deleted claims, or that are smaller.
+"""`explain`: changes that give a pod's claims volumes that are reserved for deleted claims, or smaller volumes.
 
-Removing spec.claimRef makes a reserved volume Available. The volume controller then binds it to a claim that names it
-or, unless the claim waits for a pod, to one that it matches; the trial does the same. The size of a claim cannot be
-lowered, but the claim can be created again, and so can the StatefulSet that creates it.
+Without spec.claimRef, a reserved volume becomes Available. The volume controller then binds it to a claim that names it
+or, unless the claim waits for a pod, to a claim that matches it. Trials do the same. The size of a claim cannot be
+lowered, but the claim can be recreated, and so can the StatefulSet that creates it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_TIMES_LESS = 3
 
 
 class FreedVolumes(NamedTuple):
-    """The changes that free volumes for claims of a pod, and the input after them."""
+    """Changes that free volumes for a pod's claims, and the input after these changes."""
 
     told: list[SuggestedChange]
     patches: list[ObjectPatch]
@@ -39,9 +39,9 @@ class FreedVolumes(NamedTuple):
 
 
 def freed_volumes(inventory: Inventory, namespace: str, needs: Sequence[VolumeClaimNeeds]) -> FreedVolumes | None:
-    """Return the changes that give claims the volumes that are reserved for earlier claims of the same name, if any.
+    """Return changes that give claims the volumes reserved for earlier claims of the same name, or None.
 
-    The patches also do what the volume controller does after it: they set the phase, and bind the claim.
+    The patches include what the volume controller does afterwards: it sets the phase and binds the claim.
     """
     free = {one.volumes[0].name: one for one in needs if _is_freed(one)}
     if not free:
@@ -102,9 +102,9 @@ def _patch(of: PersistentVolume | PersistentVolumeClaim, operations: list[PatchO
 
 
 def smaller_claim(pods: OwnedPods, verdict: OwnerVerdict, one: NodeObstacle) -> Iterator[Remedy]:
-    """Yield the claim with the size of the largest free volume of its class that is only too small, if not much less.
+    """Yield a smaller claim that fits the largest free volume of its class, if the volume is only a little too small.
 
-    The claim has to wait for the pod: the scheduler then chooses its volume.
+    The claim must wait for the pod, so that the scheduler chooses the volume.
     """
     need = next((each for each in verdict.volume_claims if each.name == one.claim and each.waits), None)
     small = [each for each in need.volumes if each.faults == ["small"]] if need is not None else []

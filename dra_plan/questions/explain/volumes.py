@@ -1,7 +1,7 @@
 """`explain`: the requirements of a pod's PersistentVolumeClaims, if volumes exclude nodes.
 
-The scheduler only says that a node does not fit; users need to know which volume it is, where it can be used, or which
-StorageClass will provision it (PersistentVolume spec.nodeAffinity, StorageClass allowedTopologies and
+The scheduler only reports that a node does not fit. Users need to know which volume is the reason, where it can be
+used, or which StorageClass will provision it (PersistentVolume spec.nodeAffinity, StorageClass allowedTopologies and
 volumeBindingMode).
 """
 
@@ -25,17 +25,16 @@ from dra_plan.scheduler.cluster.volumes import WAITS, Claim, Volume, provisioner
 from dra_plan.scheduler.plugins.volume_binding import allows, unavailable, unsuited
 
 MOST_VALUES = 4
-"""The number of label values that are named."""
+"""The maximum number of label values that are named."""
 
 MOST_VOLUMES = 2
-"""The number of volumes that are named with the reasons why a claim does not get them."""
+"""The maximum number of volumes for which the text says why a claim does not get them."""
 
 
 def needs_of(inventory: Inventory, pod: Pod, drivers: DriverPods) -> list[VolumeClaimNeeds]:
-    """Return the requirements of each PersistentVolumeClaim that the pod names, in the pod's order.
+    """Return the requirements of each of the pod's PersistentVolumeClaims, in the pod's order.
 
-    Claims that are missing from the input are left out if the input has no claims of their namespace at all and these
-    claims may not have been listed.
+    Missing claims are left out if the input has no claims in their namespace and may not have listed them.
     """
     namespace = pod.metadata.namespace
     claims = {one.metadata.name: one for one in inventory.volume_claims if one.metadata.namespace == namespace}
@@ -54,9 +53,9 @@ def needs_of(inventory: Inventory, pod: Pod, drivers: DriverPods) -> list[Volume
 
 
 def awaited_by(inventory: Inventory, pod: Pod, drivers: DriverPods) -> list[VolumeClaimNeeds]:
-    """Return the claims for whose volumes a pod that gets a node has to wait.
+    """Return the claims whose volumes a pod has to wait for once it has a node.
 
-    If the scheduler already gave up waiting (VolumeBinding's PreBind), these are all claims without a volume.
+    If the scheduler has already given up waiting (PreBind of VolumeBinding), these are all claims without a volume.
     """
     gave_up = _could_not_bind(pod)
     needs = [replace(one, given_up=gave_up and one.is_open) for one in needs_of(inventory, pod, drivers)]

@@ -10,7 +10,7 @@ from dra_plan.questions.schedule.document import ScheduleDocument
 from dra_plan.text.gate import Gate, Judge, Verdict
 
 MOST_WORKLOADS = 3
-"""The number of workloads that a gate's line names."""
+"""The maximum number of workloads named in the line about a failed gate."""
 
 FAILED_CREATE = "FailedCreate"
 """The reason of the event that a controller emits when it cannot create a pod."""

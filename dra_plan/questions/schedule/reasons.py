@@ -26,9 +26,10 @@ MOST = 2
 
 
 def pod_names(document: ScheduleDocument) -> dict[str, str]:
-    """Return what to call each pod, by NAMESPACE/NAME: `pod/NAMESPACE/NAME`, or its workload if it does not exist yet.
+    """Return how texts name each pod, by NAMESPACE/NAME: as `pod/NAMESPACE/NAME` if the pod already exists.
 
-    The names of such pods are placeholders. If a workload has several, the number of the pod follows: ` pod 2 of 3`.
+    A pod that does not exist yet has a placeholder name, so its workload is named instead. If the workload has several
+    such pods, the number of the pod follows, for example ` pod 2 of 3`.
     """
     new = Counter(named(pod.workload) for pod in document.pods if pod.workload is not None)
     seen: Counter[str] = Counter()
@@ -64,10 +65,10 @@ def of_rivals(document: ScheduleDocument) -> dict[str, str]:
 
 
 def short(attempt: ExplainedAttempt) -> str:
-    """Return the reason on most nodes, and the number of these nodes; for a request that no node can meet, on all.
+    """Return why the devices fit on no node, or "" if no node was rejected because of devices.
 
-    The text gives the most frequent reason and its number of nodes, and then what rejects the nodes on which the
-    devices would fit.
+    If no node has enough devices for a request, the text says so. Otherwise, it gives the most frequent reason and its
+    number of nodes, and then what rejects the nodes on which the devices would fit.
     """
     if not attempt.stories:
         return ""
