@@ -457,6 +457,11 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("await-pods", "force-delete-pods", "remove-pods")]
     pods: Annotated[list[str], Meta(description="The pods, as NAMESPACE/NAME.", min_length=1)]
     on: Annotated[Text, Meta(description="The node of the pods.")]
+    until: Annotated[str, Meta(description="`await-pods`: the time at which the last grace period ends.")] = ""
+    overdue: Annotated[
+        bool, Meta(description="`await-pods`: `until` had passed long before the input was written.")
+    ] = False
+    finalizers: Annotated[list[str], Meta(description="`await-pods`: the finalizers of overdue pods.")] = []
     stays: Annotated[
         str,
         one_of("", "NoController", "WithoutPlace"),

@@ -461,9 +461,21 @@ def _pods_gone(of: PodsGone) -> str:
     if of.code == "remove-pods":
         return f"remove {pods} from {of.on}"
     if of.code == "await-pods":
-        return f"wait until {pods} on {of.on}, which {is_deleted}, {'is' if len(of.pods) == 1 else 'are'} gone"
+        return _awaited(of, pods, is_deleted)
     they = "it cannot end by itself" if len(of.pods) == 1 else "they cannot end by themselves"
     return f"delete {pods} with --force, if node {of.on} is off: the node does not report, so {they}"
+
+
+def _awaited(of: PodsGone, pods: str, is_deleted: str) -> str:
+    """Return how long to wait for pods that are being deleted; for those that are overdue, what may keep them."""
+    one = len(of.pods) == 1
+    if not of.overdue:
+        period = f" (grace period until {of.until})" if of.until else ""
+        return f"wait until {pods} on {of.on}, which {is_deleted}{period}, {'is' if one else 'are'} gone"
+    kept = f"remove {'its' if one else 'their'} finalizers ({words.listed(of.finalizers)})"
+    look = kept if of.finalizers else f"look at the kubelet of {of.on}"
+    ended = f"{'its grace period' if one else 'their last grace period'} ended at {of.until}"
+    return f"find out why {pods} on {of.on}, which {is_deleted}, still {'exists' if one else 'exist'}: {ended}; {look}"
 
 
 def _selector(of: SelectorChanged) -> str:
