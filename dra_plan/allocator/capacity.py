@@ -72,7 +72,7 @@ class Steps:
         return self._demands.of(key, lambda: demand(requests, device, self, self._quirks))
 
     def rounded(self, amount: Quantity, valid: CapacityRequestPolicyRange, sighted: list[Quirk]) -> Quantity:
-        """Return the smallest amount in the range that is at least `amount`.
+        """Return the amount rounded up to the next step of the range, but at least the minimum of the range.
 
         Raises UncountableError if the release cannot count the amount.
         """

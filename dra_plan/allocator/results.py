@@ -173,8 +173,8 @@ class LateResults(Sequence[AllocationResult]):
 def can_be_late(claims: Sequence[ClaimRequests], slices: Iterable[PoolSlice]) -> bool:
     """Return whether the results can be created after the search without a different outcome.
 
-    This is so if the claims have no configuration and each slice belongs to a single node. Creating the results cannot
-    fail then, and no quirk affects them.
+    The claims must have no configuration, and each slice must belong to a single node. Creating the results then cannot
+    fail, and no quirk affects them.
     """
     if any(ready.claim.spec.devices.config for ready in claims):
         return False

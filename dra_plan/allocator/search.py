@@ -346,7 +346,7 @@ class NodeOutcome(msgspec.Struct, frozen=True):
 
     If the claims fit, `allocations` are in claim order; otherwise, `message` is upstream's message, if there is one.
     `sighted` names the quirks that may have affected the outcome. `out_of_reach` is true if an allocated claim cannot
-    be used on the node; callers set it, the allocator does not.
+    be used on the node. It is set by callers, not by the allocator.
     """
 
     node: str

@@ -1,8 +1,8 @@
 """Share results between nodes that look the same to a set of claims.
 
 Most nodes in a fleet have equal free devices in the same order. A node's signature describes everything that a search
-reads, without devices that no request can take. Results are stored by signature, with the number of steps that they
-took. If a signature cannot describe a node, the node is searched separately.
+reads; devices that no request can take are left out. Results are stored by signature, with the number of steps that
+they took. If a signature cannot describe a node, the node is searched separately.
 """
 
 from __future__ import annotations

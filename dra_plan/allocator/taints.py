@@ -15,7 +15,7 @@ from .reasons import NotTolerated
 def blocks(taint: DeviceTaint, rules: Rules) -> bool:
     """Return whether the taint rejects requests that do not tolerate it.
 
-    Taints with effect NoSchedule or NoExecute do. Whether other taints do depends on the release.
+    A taint with effect NoSchedule or NoExecute always does. Other effects depend on the release.
     """
     return rules.unknown_effects_block or taint.effect in BLOCKING
 

@@ -1,6 +1,6 @@
-"""Take devices, after the checks that upstream makes, in upstream's order.
+"""Check devices as upstream does, in the same order, and take them.
 
-`Taker.take` is the only way to take a device. It writes to the ledger after all checks have passed.
+`Taker.take` is the only way to take a device.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class Taker:
         return self.capacity_refusal(want, device) if self.capacity_counts else None
 
     def judged(self, slot: int, device: PoolDevice) -> PoolDevice:
-        """Return the device whose capacity is checked in place of this device.
+        """Return the device whose capacity is checked for this device.
 
         This is the device itself or, with C1, the device of the slice whose index is `slot`.
         """

@@ -183,7 +183,7 @@ class View:
         return self if device_order is self.device_order else self._edited(device_order=device_order)
 
     def with_state(self, state: AllocatedState) -> View:
-        """Return this view with these devices in use, instead of those of its claims.
+        """Return this view with the devices in `state` in use, instead of those that its claims hold.
 
         The new view has no claims and no holders; the caller keeps the state up to date. Its pools are shared with this
         view.

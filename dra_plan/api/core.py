@@ -161,7 +161,7 @@ class NodeAffinity(Object, frozen=True):
 
 
 class PodAffinityTerm(Object, frozen=True):
-    """The pods that a pod must run close to or, as an anti-affinity term, away from."""
+    """The pods that a pod must run close to (affinity) or away from (anti-affinity)."""
 
     label_selector: LabelSelector | None = None
     namespaces: list[str] = []

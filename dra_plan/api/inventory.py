@@ -188,16 +188,16 @@ class Inventory:
 
     `cluster_info` is the description of the snapshot; if there are several, the last one counts. `origins` has the
     place of each object, and `as_written` has the objects that were written in an unusual form. `overridden` has the
-    objects that a later source replaced, with both places. `template_makers` has the kinds of the controllers that
-    create claim templates, by namespace and name of the template.
+    objects that a later source replaced, with the earlier and the later place. `template_makers` has the kinds of the
+    controllers that create claim templates, by namespace and name of the template.
 
     `skipped` is the number of objects of kinds that planning does not use. `accounts` are the namespaces and names of
     service accounts, and `queues` those of Kueue's LocalQueues. `queued` has what Kueue's Workloads are waiting for, by
     owner.
 
     `events` are warnings about pods. `texts` has the text of new objects. `notices` are warnings about the input, such
-    as dropped fields and deprecated versions. `returning` has the namespace and name of each pod that an edit removed
-    and that its controller has yet to create again.
+    as dropped fields and deprecated versions. `returning` has the namespace and name of each pod that an edit removed,
+    if its controller has yet to create it again.
     """
 
     nodes: list[Node] = field(default_factory=list)

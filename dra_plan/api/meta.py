@@ -19,7 +19,10 @@ FieldPath = tuple[str | int, ...]
 
 
 class Object(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True):
-    """A frozen value with the JSON field names of Kubernetes. Decoding ignores all other fields."""
+    """A frozen value with the JSON field names of Kubernetes. Decoding ignores all other fields.
+
+    Objects must not refer back to their owners, because they are not garbage-collected (`gc=False`).
+    """
 
 
 class StrictObject(

@@ -81,11 +81,11 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
         return compare(self, other) >= 0
 
     def __add__(self, other: Quantity) -> Quantity:
-        """Return the sum. It has the format of this amount or, if this amount is zero, of the other."""
+        """Return the sum. It has the format of this amount or, if this amount is zero, of `other`."""
         return add(self, other)
 
     def __sub__(self, other: Quantity) -> Quantity:
-        """Return the difference. It has the format of this amount or, if this amount is zero, of the other."""
+        """Return the difference. It has the format of this amount or, if this amount is zero, of `other`."""
         return subtract(self, other)
 
     def __neg__(self) -> Quantity:

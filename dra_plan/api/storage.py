@@ -20,7 +20,7 @@ class ObjectReference(Object, frozen=True):
 
 
 class VolumeNodeAffinity(Object, frozen=True):
-    """The nodes that can use a volume. If `required` is None, every node can."""
+    """The nodes that can use a volume. If `required` is None, every node can use it."""
 
     required: NodeSelector | None = None
 
@@ -99,7 +99,7 @@ class VolumeResourceRequirements(Object, frozen=True):
 class PersistentVolumeClaimSpec(Object, frozen=True):
     """The specification of a volume claim, with the volume that it is bound to.
 
-    A missing storage class name means something else than an empty one.
+    A missing storage class name does not mean the same as an empty one.
     """
 
     access_modes: list[str] = []
@@ -165,7 +165,7 @@ class StorageClass(Object, frozen=True):
 
 
 class VolumeNodeResources(Object, frozen=True):
-    """The number of a driver's volumes that can be attached to a node. If None, there is no limit."""
+    """The number of a driver's volumes that can be attached to a node. If `count` is None, there is no limit."""
 
     count: int | None = None
 
@@ -209,7 +209,7 @@ class CSIDriver(Object, frozen=True):
 
 
 class CSIStorageCapacity(Object, frozen=True):
-    """The free capacity for a storage class on some nodes."""
+    """The free capacity for a storage class on the nodes that `node_topology` selects."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "CSIStorageCapacity"

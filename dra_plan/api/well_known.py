@@ -37,7 +37,7 @@ AUTOSCALER_CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
 KARPENTER = "karpenter.sh/"
 KARPENTER_TAINTS = (f"{KARPENTER}disrupted", f"{KARPENTER}disruption", f"{KARPENTER}unregistered")
 LEAVING_TAINTS = (AUTOSCALER_DELETES, AUTOSCALER_CANDIDATE, *KARPENTER_TAINTS)
-"""The taints with which autoscalers mark nodes that they are removing, or that are not ready yet."""
+"""The taints of nodes that autoscalers are removing, or that are not ready yet."""
 
 NODE_NOT_READY = "node.kubernetes.io/not-ready"
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"

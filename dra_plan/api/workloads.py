@@ -179,8 +179,8 @@ class CustomWorkloadSpec(Object, frozen=True):
 class CustomWorkload(Object, frozen=True):
     """A pod template in an object of another kind.
 
-    `part` is the field with this template, if the object has several. The status only shows whether the object has
-    finished.
+    `part` is the field with this template, if the object has several templates. The status only shows whether the
+    object has finished.
     """
 
     api_version: str = ""

@@ -1,4 +1,4 @@
-"""Objects that the API server rejects, in documents that say which pods run."""
+"""Objects that the API server rejects, in documents about running pods."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dra_plan.documents.findings import CorrectedText, From1, RuleCode, SourceNa
 from .base import DocumentPart, ObjectName, Text
 
 REFUSED = "rejected by the API server"
-"""The reason why an object that the API server rejects is not scheduled."""
+"""The reason why a rejected object is not scheduled."""
 CLAIM_REFUSED = "the API server rejects its claim"
-"""The reason why a pod waits if the API server rejects its claim."""
+"""The reason why a pod waits for a claim that the API server rejects."""
 
 
 class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class FirstPods(DocumentPart, frozen=True, kw_only=True):
 
 
 class OverQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota because of which the API server rejects the pod or one of its claims."""
+    """A quota that makes the API server reject the pod or one of its claims."""
 
     quota: Text
     resource: Text

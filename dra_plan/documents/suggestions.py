@@ -206,13 +206,16 @@ class DevicesRepaired(DocumentPart, frozen=True, kw_only=True):
 class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
     """The pod tolerates a taint of the node, or the taint is removed from the node."""
 
-    code: Annotated[str, one_of("tolerate-node-taint", "remove-node-taint")]
+    code: Annotated[str, one_of("correct-toleration", "tolerate-node-taint", "remove-node-taint")]
     tainted: Annotated[str, Meta(description="The node whose taint is tolerated or removed.")]
     taint: TaintName
     cron_job: Annotated[
         str,
-        Meta(description="tolerate-node-taint: the CronJob that creates the pod's Job, which cannot be edited."),
+        Meta(description="The CronJob that creates the pod's Job, which cannot be edited."),
     ] = ""
+    field: Annotated[str, one_of("key", "value", "effect", ""), Meta(description="correct-toleration: the field.")] = ""
+    from_: Annotated[str, Meta(description="correct-toleration: what the toleration has in this field.")] = ""
+    to: Annotated[str, Meta(description="correct-toleration: what the taint has in this field.")] = ""
 
 
 class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
@@ -536,6 +539,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "free-volume": VolumeFreed,
     "delete-taint-rule": TaintRuleDeleted,
     "honor-taints": PodRuleRelaxed,
+    "correct-toleration": NodeTaintMet,
     "tolerate-node-taint": NodeTaintMet,
     "remove-node-taint": NodeTaintMet,
     "guard-selector": SelectorChanged,
@@ -646,6 +650,9 @@ class TriedChanges(DocumentPart, frozen=True, kw_only=True):
 
     changes: Annotated[list[AnyChange], Meta(min_length=1, extra_json_schema={"items": any_of(*SHAPES)})]
     node: Annotated[str, Meta(description="The node on which the claim set then fits.")]
+    also_on: Annotated[
+        list[str], Meta(description="correct-toleration: other nodes on which the pod then fits, found by trials.")
+    ] = []
     evicts: Annotated[
         list[str], Meta(description="The pods of lower priority that are then evicted, as NAMESPACE/NAME.")
     ] = []

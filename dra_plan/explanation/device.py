@@ -26,7 +26,6 @@ from dra_plan.documents.devices import (
     SelectorDetail,
     TaintDetail,
 )
-from dra_plan.near import nearest
 
 from .absent import all_publications
 from .funnel import Checks
@@ -45,11 +44,6 @@ def known_devices(view: View) -> Iterator[DeviceID]:
     for slices in view.gatherer.slices.values():
         for slice_ in slices:
             yield from (device.id for device in slice_.devices)
-
-
-def hint(view: View, device: DeviceID) -> str | None:
-    """Return the known device whose name is most similar to an unknown device's name, or None."""
-    return nearest(str(device), [str(known) for known in known_devices(view)])
 
 
 def explain_device(view: View, nodes: Sequence[Node], claim_sets: Iterable[ClaimSet], device: DeviceID) -> DeviceStory:

@@ -9,9 +9,9 @@ other.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dra_plan.allocator import Allocator, Outcome, PoolID
@@ -173,8 +173,7 @@ STEPS_EACH = 5_000
 """The number of search steps for one intermediate question."""
 
 
-@dataclass(slots=True, frozen=True)
-class BlockingSet:
+class BlockingSet(Struct, frozen=True):
     """Requests, constraints, counters and claims that can't be met together.
 
     If `proven` is set, the set is known to be minimal: without any one of the elements, the others can be met.

@@ -8,8 +8,9 @@ found in `selectors`, the interaction of several requests in `elements`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from dra_plan.allocator import (
     AllocationError,
@@ -132,8 +133,7 @@ class Checks:
 # -- pools that are skipped --------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class SkippedPool:
+class SkippedPool(Struct):
     """A pool that the search skips.
 
     `devices` is the number of devices that the pool would offer to the node. `slices` are the slices that cause the
@@ -210,8 +210,7 @@ def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
 # -- funnels -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Removal:
+class Removal(Struct):
     """The devices that are removed for one reason.
 
     The devices are rejected with the same `key`. Only the rejection of the first device is stored.
@@ -233,8 +232,7 @@ class Removal:
         return list(dict.fromkeys(r.claim for r in self.refusals if isinstance(r, InUse) and r.claim is not None))
 
 
-@dataclass(slots=True)
-class Funnel:
+class Funnel(Struct):
     """All `devices` on a node for one request, the reasons that removed devices, and the devices that are `left`.
 
     If the request is for all matching devices, it needs every device that it selects, and `matching` is their number.
@@ -272,8 +270,7 @@ class Funnel:
         return "too-few-devices"
 
 
-@dataclass(slots=True)
-class NodeOffer:
+class NodeOffer(Struct):
     """What a node offers to claims: its pools in search order, the skipped pools, and a funnel for each request."""
 
     placement: Placement
@@ -348,8 +345,7 @@ def _is_of_request(removal: Removal) -> bool:
 # A probe records, on the way to the solution, why a request got this device and not an earlier one.
 
 
-@dataclass(slots=True)
-class DeviceChoice:
+class DeviceChoice(Struct):
     """The device that was chosen for one slot of a request, and the devices that were tried before it.
 
     If a device was rejected immediately, it comes with the reason. A device without a reason was tried, but the search

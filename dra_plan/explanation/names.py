@@ -6,8 +6,9 @@ The known defects of the release that cause an answer follow, and then the objec
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from dra_plan.allocator import DeviceID, NodeOutcome, PoolID
 from dra_plan.allocator.requests import Want
@@ -70,8 +71,7 @@ STEPS = 50_000
 """The number of search steps for all the queries about one node's defects."""
 
 
-@dataclass(slots=True, frozen=True)
-class DecisiveDefects:
+class DecisiveDefects(Struct, frozen=True):
     """The defects that change the result on a node, and the result without these defects (`promised`)."""
 
     defects: tuple[Defect, ...]

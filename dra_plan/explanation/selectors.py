@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
@@ -118,8 +119,7 @@ MOST_COMPUTED = 100
 """The number of devices for which parts of a clause are computed."""
 
 
-@dataclass(slots=True)
-class NamedValues:
+class NamedValues(Struct):
     """The values that devices have under one name that a clause reads.
 
     `values` contains the number of devices for each (type, value), and `missing` is the number of devices without a
@@ -138,8 +138,7 @@ class NamedValues:
     known: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class DecisivePart:
+class DecisivePart(Struct):
     """A part of a selector that is false for `count` devices, or fails on them, and the values of these devices."""
 
     clause: str

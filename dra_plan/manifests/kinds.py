@@ -191,8 +191,8 @@ _SHORT_NAMES = {
 def removed(api_version: str) -> str:
     """Return a message about an object in the first DRA API, or "" for any other apiVersion.
 
-    Kubernetes 1.26 to 1.30 had this API, in which a claim names a class of one driver and an object of a kind that the
-    driver defines. Kubernetes 1.31 replaced it with the current API (KEP-4381), without a conversion.
+    Kubernetes 1.26 to 1.30 had this API. Its claims name a class, which belongs to one driver, and a parameters object,
+    whose kind the driver defines. Kubernetes 1.31 replaced it with the current API (KEP-4381), without a conversion.
     """
     if api_version not in _FIRST_DRA:
         return ""

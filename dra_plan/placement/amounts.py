@@ -31,7 +31,7 @@ _UNKNOWN = 10**30
 
 
 class NodeAmounts:
-    """The amounts that pods of these shapes need, and that nodes have free.
+    """The amounts that pods of the given shapes need, and that nodes have free.
 
     A pod's amounts do not include devices for the claims in `shared`, which contains keys of claims.
     """

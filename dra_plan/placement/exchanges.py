@@ -99,7 +99,7 @@ class AlikeResidents:
 class NodeRoom:
     """A node with its free amounts, its devices and the pods that may leave it.
 
-    `total` has the free amounts once all of these pods have left, and `shapes` are the shapes that then fit.
+    `total` has the free amounts once all of them have left, and `shapes` are the shapes that then fit.
     """
 
     name: str
@@ -245,7 +245,7 @@ def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[floa
 
 
 class WorthPrices:
-    """Prices for amounts, at which the needs of a shape never cost more than its weight.
+    """Prices for amounts. At these prices, the needs of a shape never cost more than its weight.
 
     Parts on single devices have no price.
     """

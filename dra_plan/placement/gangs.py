@@ -116,7 +116,9 @@ def goals_of(
 
 @dataclass(frozen=True)
 class PodShapes:
-    """The shapes of pods. Kinds of pods have the same shape if they have the same requirements and allowed nodes.
+    """The shapes of pods.
+
+    Kinds of pods have the same shape if they have the same requirements and may run on the same nodes.
 
     `of_kinds` has the index of each kind's shape.
     """

@@ -2,8 +2,9 @@
 
 Solving the program with fractions gives a value for a pod of each shape and a cost for a node of each kind. For each
 kind of node, `pricing` searches for the most valuable combination; it becomes a column if its value exceeds the cost of
-the node. If there is none, the value of the program bounds every placement. Otherwise, the combinations that were found
-give a weaker bound (the Lagrangian bound). Finally, the program is solved in whole numbers with the columns so far.
+the node. Once no combination does, the value of the program bounds every placement. Until then, the combinations that
+were found give a weaker bound (the Lagrangian bound). Finally, the program is solved in whole numbers with the columns
+so far.
 """
 
 from __future__ import annotations

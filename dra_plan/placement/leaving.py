@@ -464,9 +464,10 @@ def _looks_around(pod: Pod) -> bool:
 
 
 def likeness(candidate: PodToPlace) -> Hashable:
-    """Return a key for pods that are alike even if pods affect each other, or None if no pod is like this one.
+    """Return a key that is equal for pods that are alike even if pods affect each other.
 
-    It contains the requirements for a node, labels, affinity, spread constraints and volumes.
+    It contains the requirements for a node, labels, affinity, spread constraints and volumes. It is None if no pod is
+    like this one.
     """
     metadata, spec = candidate.pod.metadata, candidate.pod.spec
     told = msgspec.json.encode((spec.affinity, spec.topology_spread_constraints, spec.volumes))

@@ -17,8 +17,8 @@ _CLAIMS = 8
 class StepBudget:
     """The number of steps that searches may take.
 
-    A search may take `each` steps until `total` steps are spent, and then `brief` steps, which is enough where pruning
-    rejects the pods at once. Once `brief_total` more steps are spent, there are no further searches.
+    A search may take `each` steps until `total` steps are spent, and then `brief` steps, which are enough for pods that
+    pruning rejects at once. Once `brief_total` more steps are spent, there are no further searches.
     """
 
     each: int = 5_000

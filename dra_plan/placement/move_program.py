@@ -65,7 +65,7 @@ class Repacking:
 
 @dataclass(frozen=True)
 class GonePods:
-    """How many pods leave in a column, by shape and by disruption budget.
+    """The number of pods that leave in a column, by shape and by disruption budget.
 
     `losable` counts those that need no other node, by shape and loss.
     """
@@ -114,9 +114,9 @@ class _NodeClass:
 
 
 class MoveProgram:
-    """The integer program that chooses the cheapest columns with enough room, so that every pod that leaves has a node.
+    """The integer program that chooses the cheapest columns with room for the wanted pods and the pods that leave.
 
-    If `tight` is given, only pods of these shapes need another node. The columns of a set in `cuts` are never all
+    If `tight` is given, only pods of the shapes in it need another node. The columns of a set in `cuts` are never all
     chosen. The pods of a set in `stay`, given by node, do not leave unless other pods leave too.
     """
 

@@ -53,7 +53,7 @@ class NodeCapacity:
     inner: tuple[Combination, ...]
     outer: tuple[Combination, ...]
     complete: bool = True
-    """False if the number of queries was limited."""
+    """False if the limit on queries was reached."""
 
 
 class NodeQuestions:

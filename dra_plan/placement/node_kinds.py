@@ -323,7 +323,7 @@ class PlacementCluster:
         return None if all(self._in_reach(claim, node) for claim in candidate.settled) else UNAVAILABLE
 
     def compares_amounts(self, candidate: PodToPlace) -> bool:
-        """Return whether `refusal` is equal for all nodes with an equal `look`.
+        """Return whether `refusal` is the same for all nodes with the same `look`.
 
         This is so if no filter of the pod reads the names or labels of nodes.
         """
@@ -388,7 +388,7 @@ class PlacementCluster:
     ) -> NodeOutcome:
         """Return the outcome of allocating these claims together, within the steps that the budget has left.
 
-        If `timed` is false, the time limit does not apply, because a placement that was found is always verified.
+        If `timed` is false, the time limit does not apply. This is used to verify a placement that was found.
         """
         steps, deadline = self.max_steps if budget is None else budget.next, self.time.deadline if timed else None
         allocator = Allocator(claims, view, max_steps=steps, deadline=deadline, shares_answers=False)
@@ -449,7 +449,7 @@ class AlikeNodes:
     nodes: list[NodeInfo]
     refusals: tuple[Status | None, ...]
     shared: frozenset[str] = field(default_factory=frozenset)
-    """The names of the slices with devices for these pods that other nodes can use too."""
+    """The names of the slices with devices for the pods, if other nodes can use the slices too."""
 
     @property
     def first(self) -> NodeInfo:

@@ -1,7 +1,8 @@
 """Pinning: test whether requests can get particular devices.
 
-The allocator takes the first devices that fit. To test other devices, it is shown only these: each has a mark, and each
-request requires its mark. Requests for all devices are left unchanged, with all devices that they would take.
+The allocator takes the first devices that fit. To test particular devices, it is shown only those devices, each with a
+mark, and each request requires its mark. Requests for all devices are left unchanged, and so are the devices that they
+would take.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from .solver import Model, SolverEnd, solve
 class Column:
     """A combination of pods on a node of one kind, as the number of pods of each shape.
 
-    `claims` are the claims that these pods share with other pods.
+    `claims` are the claims that the pods share with other pods.
     """
 
     node_kind: int
@@ -27,7 +27,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Need:
-    """A requirement to place at least this number of pods of these kinds."""
+    """A requirement to place at least this number of pods of the given kinds."""
 
     kinds: frozenset[int]
     number: int
@@ -35,7 +35,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Gang:
-    """A requirement to place either no pod of these kinds or at least `least`.
+    """A requirement to place either no pods of the given kinds or at least `least`.
 
     If `domains` is given, as sets of node kinds, all of the pods must run in the same domain.
     """
@@ -47,7 +47,7 @@ class Gang:
 
 @dataclass(frozen=True)
 class Goal:
-    """A number to maximize: the number of pods of these kinds, or the number of these gangs that start."""
+    """A number to maximize: the number of pods of the given kinds, or the number of the given gangs that start."""
 
     kinds: tuple[int, ...] = ()
     gangs: tuple[int, ...] = ()
@@ -152,7 +152,7 @@ class Rows:
         # A column's own bound is never active, so the price of one row alone is the value of another node of its kind.
         self._model = Model([program.nodes[column.node_kind] + 1 for column in program.columns] + list(program.wanted))
         self.node_rows = list(range(len(program.nodes)))
-        """The rows for each kind of node, and for each shape, in total and by domain."""
+        """The row of each kind of node, of each shape, and of each shape in each domain."""
         for node_kind, number in enumerate(program.nodes):
             self._model.at_most(
                 {i: 1 for i, column in enumerate(program.columns) if column.node_kind == node_kind}, number

@@ -1,8 +1,8 @@
 """The cheapest moves of running pods that make room for other pods, found with an integer program.
 
 Every pod that leaves needs a place elsewhere, and the price of all moves is minimized (`move_program`). A first program
-assumes that leaving pods always find a place, which gives a lower bound on the price; pods that currently fit on no
-node raise it (`exchanges`). Columns are created in rounds until the price reaches the bound. On small clusters, all
+assumes that leaving pods always find a place. This gives a lower bound on the price, which shapes that currently fit on
+no node raise (`exchanges`). Columns are created in rounds until the price reaches the bound. On small clusters, all
 columns are created in the end, and the program itself gives the bound.
 """
 

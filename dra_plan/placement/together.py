@@ -201,7 +201,7 @@ OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Coupling:
-    """The known clashes between these pods on nodes that share devices."""
+    """The known clashes between pods on nodes that share devices."""
 
     def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind], node_kinds: Sequence[AlikeNodes]) -> None:
         self._together, self._kinds = Together(ground), kinds

@@ -1,16 +1,16 @@
-"""The effects of quotas and limits on the pods that a command creates, one after the other, with their claims.
+"""The effects of quotas and limits on pods that a command creates one after another, with their claims.
 
-This is for pods that do not yet exist and that no simulation of controllers creates. In a cluster, chance decides which
-of a workload's pods are created first, but not how many.
+This module is for new pods that no simulation of controllers creates. In a cluster, chance decides which of a
+workload's pods are created first, but not how many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from dra_plan.api.core import Pod, PodStatus
 from dra_plan.api.inventory import Inventory
@@ -33,22 +33,21 @@ if TYPE_CHECKING:
     from dra_plan.documents.refusals import OverQuota
 
 
-@dataclass(frozen=True, slots=True)
-class NotCreated:
-    """A pod that was not created because the API server rejects the pod or one of its claims, and the message."""
+class NotCreated(Struct, frozen=True):
+    """A pod that was not created because the API server rejected it or one of its claims, with the message."""
 
     pod: Pod
     message: str
     claim: str = ""
-    """The name of the pod's entry for the claim, or the name of the claim on a volume."""
+    """The pod's entry for the rejected claim, or the name of the rejected claim on a volume."""
     reason: str = ""
-    """The message without the pod's name, because most pods get their names only when they are created."""
+    """The message without the pod's name, because most pods are named only when they are created."""
     over: tuple[OverQuota, ...] = ()
-    """The amounts of the quota that is exceeded."""
+    """The exceeded quota amounts."""
 
     @property
     def why(self) -> str:
-        """The exceeded quota with its amounts. If no quota is exceeded, the text is the API server's message."""
+        """The exceeded quota amounts as text or, if there are none, the API server's message."""
         from dra_plan.controllers.over_quota import in_words
 
         what = CLAIM_REFUSED if self.claim else REFUSED
@@ -56,11 +55,11 @@ class NotCreated:
 
     @property
     def record(self) -> PodRecord:
-        """The pod's record, in the same form as the simulation's records."""
+        """The pod as a record of the simulation."""
         return PodRecord(self.pod, message=self.message, refused=True)
 
     def as_refused(self) -> RefusedOwner:
-        """Return the rejection as a finding. Commands report it together with the findings of `validate`."""
+        """Return the rejection as a finding, in the form of `validate`'s findings."""
         from dra_plan.validation.quotas import BEYOND_QUOTA
         from dra_plan.validation.rule import Finding
 
@@ -69,18 +68,15 @@ class NotCreated:
 
 
 def has_quotas(inventory: Inventory) -> bool:
-    """Return whether the input has quotas or limit ranges, which may prevent controllers from creating objects.
-
-    If the input has any, simulations start without the new objects.
-    """
+    """Return whether the input has quotas or limit ranges. If so, simulations start without the new objects."""
     return bool(inventory.quotas or inventory.limit_ranges)
 
 
 def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, list[NotCreated]]:
-    """Return the cluster after the API server has created its new pods, and the pods that the API server rejected.
+    """Return the cluster after the API server has created the new pods, and the pods that it rejected.
 
-    The pods are in the order of their creation. Pods that were evicted by a drain or a restart count as new, because
-    controllers create them again.
+    The pods are in the order of their creation. Pods evicted by a drain or a restart count as new, because controllers
+    create them again.
     """
     if not has_quotas(inventory):
         return inventory, []
@@ -102,8 +98,8 @@ def _name(pod: Pod) -> tuple[str, str]:
 def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = True) -> list[NotCreated]:
     """Return the pods that quotas and limit ranges reject.
 
-    Objects in the input are counted first. Then the pods that are not yet in the input are created in the given order.
-    If `claims` is set, the claims of these pods are created after the pods.
+    Existing objects are charged first. Then the new pods are created in the given order and, if `claims` is set, their
+    claims after them.
     """
     if not has_quotas(inventory):
         return []

@@ -1,4 +1,4 @@
-"""The containers of a pod on its node that the kubelet has not started, or for which the others wait."""
+"""The containers of a pod that has a node but that the kubelet has not started completely."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from dra_plan.documents.claim_sets import WaitingContainer
 
 
 def waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
-    """Yield the containers that wait, with the kubelet's reasons.
+    """Yield the waiting containers, with the kubelet's reasons.
 
-    Those that only wait for an init container are left out if this one has been started, or waits for another reason.
+    Containers that are only waiting for an init container are left out if that container has started, or has a reason
+    of its own.
     """
     found = unfinished_init(pod) if pod.status.phase in ("", "Pending") else None
     waiting = found[1].state.waiting if found is not None else None

@@ -61,7 +61,7 @@ def suggestion(of: TriedChanges, who: str = "the pod", pods: int = 1) -> str:
 
     If a workload has several `pods`, the text says how many of them can be scheduled after the changes.
     """
-    return f"{', and '.join(_said(of))} ({'; '.join([_then(of, [of.node], who, pods), *_after(of)])})"
+    return f"{', and '.join(_said(of))} ({'; '.join([_then(of, [of.node, *of.also_on], who, pods), *_after(of)])})"
 
 
 def _after(of: TriedChanges) -> Iterator[str]:
@@ -142,6 +142,15 @@ def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
     if isinstance(one, NodeLabelled) and len(nodes) == 1:
         return change(one).replace("label the node", f"label node {nodes[0]}", 1)
     return change(one)
+
+
+def _corrected(of: NodeTaintMet) -> str:
+    """Return how a toleration is corrected; a field may be empty before or after."""
+    toleration = f"{of.field} of the toleration for {of.taint.key}"
+    where = f" in CronJob {of.cron_job}" if of.cron_job else ""
+    if not of.to:
+        return f"remove the {toleration}, which is {of.from_}{where}"
+    return f"{f'correct the {toleration} from {of.from_}' if of.from_ else f'set the {toleration}'} to {of.to}{where}"
 
 
 def together(found: Sequence[TriedChanges], who: str = "the pod", pods: int = 1) -> list[str]:
@@ -296,6 +305,8 @@ def change(of: SuggestedChange) -> str:
                 f"find out why the device plugin on {of.on} offers only {of.from_} of {of.to} {of.resource}, "
                 "and repair the rest"
             )
+        case NodeTaintMet(code="correct-toleration"):
+            return _corrected(of)
         case NodeTaintMet(code="tolerate-node-taint"):
             to = f" to CronJob {of.cron_job}" if of.cron_job else ""
             return f"add a toleration for taint {words.taint(of.taint)}{to}"

@@ -148,6 +148,15 @@ def tolerate_node(objects: Objects, change: dict[str, Any]) -> None:
             item["spec"]["template"]["spec"].setdefault("tolerations", []).append(toleration)
 
 
+def correct_toleration(objects: Objects, change: dict[str, Any]) -> None:
+    """In every pod, and in the pods of every workload."""
+    for item in objects:
+        spec = item["spec"]["template"]["spec"] if "template" in item.get("spec", {}) else item.get("spec", {})
+        for one in spec.get("tolerations", ()) if item["kind"] != "Node" else ():
+            if one.get(change["field"], "") == change["from"] and one["key"].lower() == change["taint"]["key"].lower():
+                one[change["field"]] = change["to"]
+
+
 def remove_taint(objects: Objects, change: dict[str, Any]) -> None:
     spec = find(objects, "Node", change["tainted"])["spec"]
     spec["taints"] = [each for each in spec["taints"] if each["key"] != change["taint"]["key"]]
@@ -467,6 +476,7 @@ _APPLY = {
     "await-node": get_ready,
     "add-node": add_node,
     "raise-quota": raise_quota,
+    "correct-toleration": correct_toleration,
     "tolerate-node-taint": tolerate_node,
     "remove-node-taint": remove_taint,
     "await-pods": delete_pods,

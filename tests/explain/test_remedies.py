@@ -95,6 +95,26 @@ def changes(verdict: dict[str, Any]) -> list[list[str]]:
 
 WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     "taint": ([node("a", spec={"taints": [TAINT]}), pod("p")], [["tolerate-node-taint"], ["remove-node-taint"]]),
+    "toleration of another value": (
+        [node("a", spec={"taints": [TAINT]}), pod("p", tolerations=[{**TAINT, "value": "ML", "operator": "Equal"}])],
+        [["correct-toleration"], ["remove-node-taint"]],
+    ),
+    "toleration of another effect": (
+        [node("a", spec={"taints": [TAINT]}), pod("p", tolerations=[{**TAINT, "effect": "NoExecute"}])],
+        [["correct-toleration"], ["remove-node-taint"]],
+    ),
+    "toleration of a key in another case": (
+        [node("a", spec={"taints": [TAINT]}), pod("p", tolerations=[{"key": "Dedicated", "operator": "Exists"}])],
+        [["correct-toleration"], ["remove-node-taint"]],
+    ),
+    "toleration of the taint of another node": (
+        [
+            node("a", spec={"taints": [TAINT]}),
+            node("b", cpu="0", spec={"taints": [{**TAINT, "value": "x"}]}),
+            pod("p", tolerations=[{**TAINT, "value": "x", "operator": "Equal"}], cpu="1"),
+        ],
+        [["tolerate-node-taint"], ["remove-node-taint"]],
+    ),
     "cordon": ([node("a", spec={"unschedulable": True}), pod("p")], [["uncordon-node"]]),
     "label": ([node("a"), pod("p", nodeSelector={"pool": "x"})], [["label-node"], ["drop-node-requirement"]]),
     "near value": (

@@ -112,7 +112,7 @@ class Diversity:
         """Return whether a constraint needs more different values than there are (R7).
 
         `wide` is the outlook before constraints restricted it. If only the last value of each request is remembered
-        (Q2), the test is weaker.
+        (Q2), another test is used.
         """
         if "R7" not in self._rules:
             return False

@@ -28,7 +28,7 @@ Token = Hashable
 class Values:
     """The devices for each value of an attribute, as bit masks.
 
-    `unknown` are the devices with a value of an unknown type, which is not equal to any value.
+    `unknown` are the devices with a value of an unknown type. Such a value is not equal to any other.
     """
 
     __slots__ = ("at", "constraint", "is_match", "masks", "unknown")

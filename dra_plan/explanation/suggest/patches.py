@@ -8,11 +8,11 @@ are those of the object in the version that `object` names. `candidates` decides
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from dra_plan.allocator import PoolID
@@ -128,8 +128,7 @@ Held = tuple[int, int, int, int]
 """Whether pods use a claim, whether it is equal to those that are to fit, the number of its devices, their memory."""
 
 
-@dataclass(slots=True, frozen=True)
-class Change:
+class Change(Struct, frozen=True):
     """A change that can be tried.
 
     `told` is the description of the change in documents. `size` is the amount that is still requested, if this is a
@@ -262,7 +261,7 @@ def of_tolerations(
 ) -> ObjectPatch:
     """Return the patch for an object that changes the tolerations at a path of the object.
 
-    The tolerations of an existing pod can only be extended.
+    The tolerations of an existing pod can only be extended: to correct one, the pod is created again.
     """
     operations = list(_differences(_plain(list(before)), _plain(list(after)), path))
     return _patch(version, key, operations, recreate=recreate)

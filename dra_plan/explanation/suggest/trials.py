@@ -7,11 +7,11 @@ in them, and the other nodes on which a suggestion must hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from heapq import nsmallest
 from typing import NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from dra_plan.allocator import AllocationError, Outcome
 from dra_plan.allocator.reasons import SelectorRefused
@@ -87,8 +87,7 @@ _OTHER_CLASSES = ("change-class", "add-alternative")
 _LESS_THAN_DROPPING = ("guard-selector", "fix-spelling", "change-value", "loosen-selector")
 
 
-@dataclass(slots=True, frozen=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True):
     """Changes that make the claims fit on `node`. They were tried together, with the requested release.
 
     `patches` and `gates` contain the same changes in a form that can be applied to objects and to the release.

@@ -7,10 +7,9 @@ supplies the rejecting nodes and their reasons; `text/node_obstacles.py` supplie
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.core import Node
@@ -327,8 +326,7 @@ def _fitting(plan: ClaimSetPlan | None) -> frozenset[str]:
     return frozenset(answer.node for answer in answers if answer.outcome is Outcome.FITS)
 
 
-@dataclass(slots=True)
-class _AlikeNodes:
+class _AlikeNodes(Struct):
     nodes: list[str] = field(default_factory=list)
     refusals: list[tuple[NodeRefusal, ...]] = field(default_factory=list)
 

@@ -29,6 +29,7 @@ from dra_plan.api.workloads import CronJob, CustomWorkload, Job
 from dra_plan.claims.index import owner_of
 from dra_plan.claims.owners import wanted
 from dra_plan.claims.sets import Owner
+from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
     NodeBoundMoved,
@@ -41,6 +42,7 @@ from dra_plan.documents.suggestions import (
 from dra_plan.documents.verdict_parts import LabelConflict
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.suggest.admissions import is_of_condition, may_recover
+from dra_plan.explanation.suggest.tolerations import correction
 from dra_plan.questions.explain.editing import OwnedPods, Remedy, edited
 from dra_plan.questions.explain.node_changes import (
     added,
@@ -136,15 +138,28 @@ class ObstacleRemedies:
         if taint.key in CONTROL_PLANE and not self._is_for_control_plane:
             return
         name = node.metadata.name
+        yield from self._tolerated(taint, name)
+        if taint.key not in CONTROL_PLANE:
+            yield without_taint(name, taint)
+
+    def _tolerated(self, taint: TaintName, node: str) -> Iterator[Remedy]:
+        """Yield the toleration that is meant for the taint, corrected, or else one more toleration."""
+        met = NodeTaintMet(code="tolerate-node-taint", tainted=node, taint=taint, cron_job=self._pods.cron_job)
+        spec = self._pods.spec
+        found = correction(spec.tolerations, taint, self._inventory.nodes) if spec is not None else None
+        if found is not None:
+            from_, to = found.values
+            told = structs.replace(met, code="correct-toleration", field=found.field, from_=from_, to=to)
+            yield from self._pods.changed(
+                told, lambda of: structs.replace(of, tolerations=found.made(of.tolerations)), fixed=True
+            )
+            return
         toleration = Toleration(
             key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value, effect=taint.effect
         )
         yield from self._pods.changed(
-            NodeTaintMet(code="tolerate-node-taint", tainted=name, taint=taint, cron_job=self._pods.cron_job),
-            lambda spec: structs.replace(spec, tolerations=[*spec.tolerations, toleration]),
+            met, lambda spec: structs.replace(spec, tolerations=[*spec.tolerations, toleration])
         )
-        if taint.key not in CONTROL_PLANE:
-            yield without_taint(name, taint)
 
     @cached_property
     def _is_for_control_plane(self) -> bool:

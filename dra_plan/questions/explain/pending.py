@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, Pod

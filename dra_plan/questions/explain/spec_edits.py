@@ -383,6 +383,9 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
         yield PatchOperation(op="remove", path=path + patches.pointer("nodeSelector", label))
     yield from _of_terms(before, after, path)
     yield from _of_rules(before, after, path)
+    for at, (had, has) in enumerate(zip(before.tolerations, after.tolerations, strict=False)):  # new ones come last
+        if had != has:
+            yield PatchOperation(op="replace", path=f"{path}/tolerations/{at}", value=plain(has))
     new = [_toleration(each) for each in after.tolerations[len(before.tolerations) :]]
     if new and not before.tolerations:
         yield PatchOperation(op="add", path=f"{path}/tolerations", value=new)
