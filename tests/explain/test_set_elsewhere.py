@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import Object, manifest, node, owned_by, pod, workload
+from tests.build import Object, manifest, node, owned_by, pod, running, workload
 
 VPA = {"vpaUpdates": "Pod resources updated by w-vpa: container 0: cpu request, memory request"}
 SET, CHANGED = "set by VerticalPodAutoscaler w-vpa; ", "probably changed by a webhook"
@@ -39,6 +39,12 @@ def test_a_request_that_the_controller_does_not_make(of: str, annotations: Objec
     assert "Deployment w asks for 2" in text
     assert why in text
     assert "lower-request" not in codes
+
+
+def test_an_autoscaler_adds_no_other_resources() -> None:
+    nic = {"x.com/nic": "1"}
+    text, _ = explained(node("a", **nic), running("w-0", "a", requests=nic), *owned_pod(pod("p", requests=nic), pod()))
+    assert "needs 1 (Deployment w asks for none: probably changed by a webhook), 0 of 1 free" in text
 
 
 @pytest.mark.parametrize("of", ["ReplicaSet", "StatefulSet", "Job"])

@@ -16,10 +16,11 @@ from msgspec import structs
 from dra_plan.api import quantity
 from dra_plan.api.core import LimitRange, Node, Pod
 from dra_plan.api.selectors import BLOCKING, labels_match, near_toleration, parse_selector
-from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY, UNSCHEDULABLE
+from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY, NOT_READY, UNSCHEDULABLE
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeShare, ResourceUser
 from dra_plan.documents.volume_needs import VolumeClaimNeeds
+from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.questions.explain.bindings import is_unreachable
 from dra_plan.questions.explain.peaks import parts
@@ -57,6 +58,7 @@ class OnNodes(NamedTuple):
     nodes: Mapping[str, Node]
     set_elsewhere: SetElsewhere
     selected: SelectedPods
+    drivers: DriverPods
     volume_claims: Sequence[VolumeClaimNeeds] = ()
     """The requirements of the pod's claims for volumes."""
 
@@ -156,6 +158,8 @@ def _with_taint(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> Node
     if taint.key == NODE_NOT_READY:
         messages = {_unready_message(node) for node in nodes}
         return structs.replace(of, message=messages.pop()) if len(messages) == 1 else of
+    if taint.key.endswith(NOT_READY):
+        return structs.replace(of, agent=there.drivers.agent_on(taint.key, nodes[0].metadata.name))
     if is_of_condition(taint.key):
         return of  # that every pod tolerates some of these for a while says nothing
     tolerations, keys = there.pod.spec.tolerations, CONTROL_PLANE if of.is_reserved else (taint.key,)
