@@ -70,6 +70,7 @@ class NodeShare(DocumentPart, frozen=True, kw_only=True):
     left: str
     users: list[ResourceUser] = []
     holders: list[str] = []
+    holders_of: str = ""
     removed: list[RemovedDevices] = []
 
 
@@ -361,6 +362,9 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = []
+    holders_of: Annotated[
+        str, Meta(description="The workload of all the pods that use the extended resource, as NAMESPACE/NAME.")
+    ] = ""
     not_ready: Annotated[
         str,
         Meta(

@@ -17,6 +17,7 @@ from dra_plan.api import quantity
 from dra_plan.api.core import LimitRange, Node, Pod
 from dra_plan.api.selectors import BLOCKING, labels_match, near_toleration, parse_selector
 from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY, NOT_READY, UNSCHEDULABLE
+from dra_plan.claims.index import POD
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeShare, ResourceUser
 from dra_plan.documents.volume_needs import VolumeClaimNeeds
@@ -291,8 +292,18 @@ def _taken(short: ResourceShort, node: str, there: OnNodes) -> dict[str, Any]:
     if the pod would fit without them and they do not belong to the node.
     """
     if "/" in short.resource:
-        return {"holders": [info.pod.key for info in there.run.infos_on(node) if _asked(info, short.resource)]}
+        pods = [info.pod for info in there.run.infos_on(node) if _asked(info, short.resource)]
+        return {"holders": [pod.key for pod in pods], "holders_of": _workload_of(pods, there)}
     return {"users": [*_users(short, node, there)]}
+
+
+def _workload_of(pods: Sequence[Pod], there: OnNodes) -> str:
+    """Return the workload to which all of these pods belong, as NAMESPACE/NAME, or "" if there is no such workload."""
+    owners = {(pod.metadata.namespace, *there.selected.owner(pod)) for pod in pods}
+    if len(owners) != 1:
+        return ""
+    namespace, kind, name = owners.pop()
+    return f"{namespace}/{name}" if kind != POD else ""
 
 
 def _users(short: ResourceShort, node: str, there: OnNodes) -> Iterator[ResourceUser]:
