@@ -23,6 +23,7 @@ from dra_plan.documents.refusals import CLAIM_REFUSED, REFUSED
 from dra_plan.scheduler.admission import ARRIVAL, NAME
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.pod_volumes import ephemeral_claim
+from dra_plan.scheduler.runtime_classes import by_name, conflict
 
 from .refused import RefusedOwner
 
@@ -80,7 +81,7 @@ def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, l
     The pods are in the order of their creation. Pods that were evicted by a drain or a restart count as new, because
     controllers create them again.
     """
-    if not has_quotas(inventory):
+    if not (has_quotas(inventory) or inventory.runtime_classes):
         return inventory, []
     from dra_plan.controllers.quota import Quotas
 
@@ -105,12 +106,12 @@ def _is_new(inventory: Inventory, pod: Pod) -> bool:
 
 
 def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = True) -> list[NotCreated]:
-    """Return the pods that quotas and limit ranges reject.
+    """Return the pods that quotas and limit ranges reject, or whose RuntimeClass requires other nodes than they do.
 
     Objects in the input are counted first. Then the pods that are not yet in the input are created in the given order.
     If `claims` is set, the claims of these pods are created after the pods.
     """
-    if not has_quotas(inventory):
+    if not (has_quotas(inventory) or inventory.runtime_classes):
         return []
     from dra_plan.controllers.quota import QuotaLedger, Quotas, without_name
 
@@ -118,11 +119,11 @@ def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = Tru
     there = {pod.key for pod in inventory.pods if not _is_new(inventory, pod)}
     created = {pod.key for pod in pods} - there
     quotas.watch(lambda: inventory.classes, lambda namespace: _charged(inventory, namespace, created))
-    ledger = QuotaLedger(quotas)
+    ledger, runtimes = QuotaLedger(quotas), by_name(inventory.runtime_classes)
     found, taken = [], []
     for pod in pods:
         limited = quotas.limited(pod)
-        said = ledger.refuses(limited) if pod.key in created else ""
+        said = (conflict(pod, runtimes) or ledger.refuses(limited)) if pod.key in created else ""
         if said:
             found.append(
                 NotCreated(pod, said, reason=without_name(pod, said), over=tuple(quotas.exceeded.get(said, ())))
