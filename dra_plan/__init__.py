@@ -1,7 +1,4 @@
-"""Plan Kubernetes Dynamic Resource Allocation from manifests, with the same answer as kube-scheduler.
-
-The public names are imported on first use, so that `import dra_plan` stays cheap.
-"""
+"""Plan Kubernetes Dynamic Resource Allocation from manifests, with the same answers as kube-scheduler."""
 
 from __future__ import annotations
 

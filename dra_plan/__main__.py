@@ -1,4 +1,4 @@
-"""`python -m dra_plan`."""
+"""The entry point of `python -m dra_plan`."""
 
 from dra_plan.main import run
 

@@ -1,7 +1,7 @@
-"""The time limit and the progress callback for questions that cannot return a partial result.
+"""The time limit and the progress callback of questions that cannot return a partial result.
 
-A question that can return partial results has its own deadline (`Question.deadline`). Long-running code calls `check`,
-which costs almost nothing if no limit is set.
+Other questions have their own deadline (`Question.deadline`). Long-running code calls `check`, which costs almost
+nothing if no limit is set.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class OutOfTimeError(DraPlanError, TimeoutError):
 
 @contextmanager
 def allotted(seconds: float | None, progress: Callable[[int, int], None] | None = None) -> Iterator[None]:
-    """Set a time limit within the block: `check` raises OutOfTimeError when the time in this thread is used up.
+    """Within the block, limit the time of this thread, and send progress reports to `progress`.
 
-    `steps` reports to `progress`.
+    When the time is up, `check` raises OutOfTimeError. An inner block cannot extend the limit of an outer block.
     """
     ends, hears = _ends.get(), _hears.get()
     if seconds is not None and (ends is None or time.monotonic() + seconds < ends[0]):
@@ -48,16 +48,16 @@ def is_timed() -> bool:
 
 
 def check() -> None:
-    """Raise OutOfTimeError if the time limit is reached."""
+    """Raise OutOfTimeError if the time is up."""
     ends = _ends.get()
     if ends is not None and time.monotonic() > ends[0]:
         raise OutOfTimeError(f"no result within {ends[1]:g} seconds")
 
 
 def step(done: int, total: int) -> None:
-    """Report to the callback that `done` of `total` items are finished.
+    """Report to the progress callback that `done` of `total` items are finished.
 
-    Raises OutOfTimeError if the time limit is reached.
+    Raises OutOfTimeError if the time is up.
     """
     check()
     hears = _hears.get()
@@ -66,7 +66,7 @@ def step(done: int, total: int) -> None:
 
 
 def steps(of: Iterable[T], total: int) -> Iterator[T]:
-    """Yield the items, and report each item to the progress callback."""
+    """Yield the items, and report each one to the progress callback."""
     for done, one in enumerate(of, 1):
         step(done, total)
         yield one

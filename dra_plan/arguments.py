@@ -1,4 +1,4 @@
-"""Validation of the arguments of the Python API: a wrong argument raises a UsageError that names it."""
+"""Validation of the arguments of the Python API. A wrong argument raises a UsageError that names the argument."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .errors import InputError, UsageError
 from .releases import Target
 
 Objects = dict[str, Any] | Iterable[dict[str, Any]]
-"""Kubernetes objects as plain dicts, or a single one."""
+"""One Kubernetes object as a plain dict, or several of them."""
 
 _MOST = 2**63
 """The upper bound for a number of steps, nodes or processes; this number and larger ones are rejected."""
 
 
 def question(owners: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Question:
-    """Return the question that the options describe. Raises UsageError for invalid options."""
+    """Return the question with these options. Raises UsageError for invalid options."""
     given = {**_NOTHING, **(options or {})}
     return Question(
         owners=names(owners, "owners"),
@@ -51,7 +51,7 @@ _NOTHING: Mapping[str, Any] = {
 
 
 def names(given: str | Iterable[str] | None, argument: str = "names") -> tuple[str, ...]:
-    """Return the names in an argument that takes one or several names. Raises UsageError for other values."""
+    """Return the names in an argument that is one name, several names or None. Raises UsageError for other values."""
     if given is None or isinstance(given, str):
         return (given,) if given is not None else ()
     wrong: Any = given
@@ -64,7 +64,7 @@ def names(given: str | Iterable[str] | None, argument: str = "names") -> tuple[s
 
 
 def required(given: Any, kind: Any, argument: str, what: str) -> Any:
-    """Return the value if it has the type `kind`. Otherwise, raise UsageError, which says that `what` was expected."""
+    """Return the value if it has the type `kind`. Otherwise, raise a UsageError saying that `what` was expected."""
     if not isinstance(given, kind):
         raise _unlike(argument, what, given)
     return given
@@ -73,7 +73,7 @@ def required(given: Any, kind: Any, argument: str, what: str) -> Any:
 def optional(given: Any, kind: Any, argument: str, what: str) -> Any:
     """Return the value if it is None or has the type `kind`.
 
-    Otherwise, raise UsageError, which says that `what` was expected.
+    Otherwise, raise a UsageError saying that `what` was expected.
     """
     return None if given is None else required(given, kind, argument, what)
 
@@ -86,7 +86,7 @@ def callback(given: Any, argument: str) -> Any:
 
 
 def able(given: Any, method: str, argument: str, what: str) -> Any:
-    """Return the value if it has this method. Otherwise, raise UsageError, which says that `what` was expected."""
+    """Return the value if it has this method. Otherwise, raise a UsageError saying that `what` was expected."""
     if not callable(getattr(given, method, None)):
         raise _unlike(argument, what, given)
     return given
@@ -114,7 +114,10 @@ def at_least_one(given: Any, argument: str) -> int:
 
 
 def seconds(given: Any, argument: str) -> float | None:
-    """Return the value if it is None or a number of at least 0. Raises UsageError otherwise."""
+    """Return the number of seconds as a float, or None.
+
+    Raises UsageError unless the value is None or a number of at least 0.
+    """
     if given is None:
         return None
     if not isinstance(given, int | float) or isinstance(given, bool) or not given >= 0:
@@ -134,10 +137,7 @@ def label_selector(given: str | LabelSelector | None) -> LabelSelector | None:
 
 
 def gates_of(given: Any, argument: str) -> Mapping[str, bool]:
-    """Return the feature gates in an argument, by name.
-
-    Raises UsageError for an invalid name, and for a value that is not True or False.
-    """
+    """Return the feature gates if they are a dict of names and booleans. Raises UsageError otherwise."""
     for name, value in required(given, Mapping, argument, "a dict of names and booleans").items():
         required(name, str, argument, "names of gates")
         truth(value, f"{argument}: {name}")
@@ -150,7 +150,7 @@ def asked_release(
     quirks: str = "upstream",
     strict_version: bool = False,
 ) -> AskedRelease:
-    """Return the choices from which a target is built. Without a version, the input's version is used.
+    """Return the release that the caller asked for. Without a version, the release is determined from the input.
 
     Raises UsageError for arguments of the wrong type.
     """
@@ -170,17 +170,15 @@ def target_of(
     feature_gates: Mapping[str, bool] | None,
     quirks: str = "upstream",
 ) -> Target:
-    """Return the target for a version, changed feature gates and quirks.
+    """Return the target for a version, changed feature gates and a quirk mode.
 
-    Without a version, the input's version is used.
-
-    Raises UsageError for arguments that are invalid.
+    Without a version, the release is determined from the input. Raises UsageError for invalid arguments.
     """
     return asked_release(kubernetes_version, feature_gates, quirks).target(inventory)
 
 
 def list_of(given: Any, argument: str, what: str) -> list[Any]:
-    """Return the items of an argument that takes several items.
+    """Return the items of an argument as a list.
 
     Raises UsageError for a string, a path or a single object.
     """
@@ -190,7 +188,7 @@ def list_of(given: Any, argument: str, what: str) -> list[Any]:
 
 
 def paths_of(given: Any, argument: str = "paths") -> list[str | os.PathLike[str]]:
-    """Return the paths in an argument that takes one or several paths. Raises UsageError for other values."""
+    """Return the paths in an argument that is one path or several. Raises UsageError for other values."""
     found = [given] if isinstance(given, str | os.PathLike) else list_of(given, argument, "paths")
     for path in found:
         required(path, (str, os.PathLike), argument, "paths")
@@ -198,7 +196,7 @@ def paths_of(given: Any, argument: str = "paths") -> list[str | os.PathLike[str]
 
 
 def prices(given: Any) -> dict[str, Decimal]:
-    """Return the prices by name. The dict is empty for None. Raises UsageError for a price that is not a number."""
+    """Return the prices by name, or an empty dict for None. Raises UsageError for a price that is not a number."""
     found = {}
     for name, price in (optional(given, Mapping, "cost", "a dict of names and numbers") or {}).items():
         if not isinstance(price, int | float | Decimal) or isinstance(price, bool):
@@ -212,9 +210,10 @@ def _unlike(argument: str, wanted: str, given: Any) -> UsageError:
 
 
 def yaml_of(path: str, option: str, most: int) -> Any:
-    """Return the content of the YAML or JSON file that an option names. `most` is the largest number of bytes allowed.
+    """Return the content of a YAML or JSON file. `option` is the option that names the file.
 
-    Raises InputError, which names the option and the path, if the file cannot be read or is neither YAML nor JSON.
+    Raises an InputError that names the option and the file if it cannot be read, is larger than `most` bytes, or is
+    neither YAML nor JSON.
     """
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The exceptions that callers of dra-plan may catch. The packages derive their own exceptions from these."""
+"""The base classes of the exceptions that callers of dra-plan may catch."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class DraPlanError(Exception):
 
 
 class UsageError(DraPlanError):
-    """Raised for a call that can't be carried out, for example because a version, gate, node or option is unknown."""
+    """Raised if a call can't be carried out, for example because a version, gate, node or option is unknown."""
 
 
 class InputError(DraPlanError, ValueError):
-    """Raised for objects that cannot be read as Kubernetes objects."""
+    """Raised if objects cannot be read as Kubernetes objects."""

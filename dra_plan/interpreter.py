@@ -1,8 +1,7 @@
-"""Settings of the whole Python process: the recursion limit and garbage collection.
+"""Process-wide settings: the recursion limit and garbage collection.
 
-No other module changes the recursion limit or stops the collector. The limit belongs to the whole process, so each user
-adds the frames that it needs and removes them again. This works for any initial limit, and when users in other threads
-start and end in between.
+Only this module changes them. Each user increases the recursion limit by the frames that it needs and later decreases
+it again, so users in several threads do not disturb each other.
 """
 
 import gc
@@ -16,9 +15,9 @@ _lock = Lock()
 
 @contextmanager
 def more_frames(frames: int) -> Iterator[None]:
-    """Within the block, allow this many more nested calls of Python functions. The old limit is restored afterwards.
+    """Within the block, allow this many additional nested calls of Python functions.
 
-    This is safe only for functions in Python, because since Python 3.11 their frames use no C stack.
+    This is safe only for functions written in Python, because since Python 3.11 their frames use no C stack.
     """
     _shift(frames)
     try:

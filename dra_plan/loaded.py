@@ -1,4 +1,4 @@
-"""The subject of questions: the loaded and edited objects of a cluster, and the release to simulate."""
+"""The loaded and edited objects of a cluster, and the release to simulate."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar, Unpack
+
+from msgspec import structs
 
 from dra_plan.allotted import allotted
 from dra_plan.api.inventory import Inventory
@@ -49,8 +51,8 @@ A = TypeVar("A", bound=PrintedAnswer[Any])
 class LoadedCluster:
     """Kubernetes objects and the release to simulate. A cluster is immutable: `at` and the edits return a new cluster.
 
-    Intermediate results, such as pools and compiled selectors, are cached. A cluster that is created from another
-    cluster shares the results that do not change. Arguments that take several names also take a single name.
+    Intermediate results, such as pools and compiled selectors, are cached. A new cluster shares the results that still
+    apply to it. Arguments that take several names also take a single name.
     """
 
     __slots__ = ("_asked", "_edits", "_ignored", "_inventory", "_read", "_view")
@@ -64,7 +66,7 @@ class LoadedCluster:
         edits: tuple[AppliedEdit, ...] = (),
         ignored: frozenset[str] = frozenset(),
     ) -> None:
-        """Store the parts; `asked` is the source of the target, `read` reads the input for `validate`."""
+        """Create a cluster. The target is derived from `asked`, and `read` reads the input for `validate`."""
         self._inventory, self._view, self._asked, self._read = inventory, view, asked, read
         self._edits, self._ignored = edits, ignored
 
@@ -80,18 +82,18 @@ class LoadedCluster:
         namespace: str = "default",
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Load the objects in files, directories and `-` (standard input), with their positions in the files.
+        """Load the objects in files, directories and `-` (standard input).
 
-        These objects override the objects in `snapshot`, which is a cluster that was read earlier
-        (`dra_plan.read_cluster`). Namespaced objects without a namespace are put into `namespace`.
+        They override the objects in `snapshot`, which is a cluster that was read earlier (`dra_plan.read_cluster`).
+        Namespaced objects without a namespace are put into `namespace`.
 
-        Without a `kubernetes_version`, the snapshot's release is used. Without a snapshot, the release of the kubelets
-        is used if all Nodes have the same minor version; otherwise, the release is 1.36. If a release has no recorded
-        data, the nearest release with recorded data is simulated, with a warning.
+        `kubernetes_version` defaults to the release of the snapshot. Without a snapshot, it defaults to the minor
+        version of the kubelets if all Nodes have the same one, and otherwise to 1.36. If a version has no recorded
+        data, the nearest version that has recorded data is simulated, with a warning.
 
-        Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read, decoded or distinguished.
-        Raises UsageError for an invalid version, gate or quirks mode and, if `strict_version` is set, for a version
-        without recorded data.
+        Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read or decoded, and for objects
+        that cannot be told apart. Raises UsageError for an invalid version, gate or quirks mode and, if
+        `strict_version` is set, for a version without recorded data.
         """
         from dra_plan.manifests.load import load
         from dra_plan.manifests.sources import RecordedInput
@@ -118,7 +120,7 @@ class LoadedCluster:
         kubeconfig: str | None = None,
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Read the present state of a cluster with kubectl. By default, kubectl's current context is used.
+        """Read the current state of a cluster with kubectl. By default, kubectl's current context is used.
 
         The default release is the release of the cluster. Raises InputError if the cluster cannot be read or kubectl is
         missing. Raises UsageError in the same cases as `load`.
@@ -138,9 +140,9 @@ class LoadedCluster:
         objects: Objects,
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Return a cluster of plain objects, which are not modified. Results of `dra_plan.load` keep their positions.
+        """Return a cluster of plain objects, which are not modified. Objects from `dra_plan.load` keep their positions.
 
-        Later changes to a dict do not change the cluster (but see `validate`). Raises InputError for objects that
+        Later changes to the objects do not change the cluster (but see `validate`). Raises InputError for objects that
         cannot be decoded. Raises UsageError in the same cases as `load`, and for a string.
         """
         from dra_plan.manifests.load import LoadedObjects, inventory_of
@@ -168,10 +170,10 @@ class LoadedCluster:
         *,
         quirks: str | None = None,
     ) -> Self:
-        """Return the same objects with another release, other gates or other quirks. By default, nothing changes.
+        """Return the same objects with another release, other gates or other quirks.
 
-        An argument that is not given changes nothing. `feature_gates` are all the gates that differ from the defaults
-        of the release. Raises UsageError for unknown gates.
+        Omitted arguments do not change. `feature_gates` replaces all gates that differ from the defaults of the
+        release. Raises UsageError for unknown gates.
         """
         before = self._asked
         asked = asked_release(
@@ -180,29 +182,29 @@ class LoadedCluster:
             before.quirks if quirks is None else quirks,
             strict_version=before.strict_version,
         )
-        asked = replace(asked, reported=before.reported, runtime_config=before.runtime_config)
-        return self._under(replace(asked, served=before.served))
+        asked = structs.replace(asked, reported=before.reported, runtime_config=before.runtime_config)
+        return self._under(structs.replace(asked, served=before.served))
 
     def reported(self, gates: Mapping[str, bool]) -> Self:
         """Return the same cluster with the feature gates that its scheduler reports (`dra_plan.gates_of_metrics`).
 
-        These gates replace the gates that the API server reports. Gates that were set explicitly do not change.
+        The scheduler's gates replace those that the API server reports. Gates that were set explicitly do not change.
         """
-        return self._under(replace(self._asked, reported=gates_of(gates, "gates")))
+        return self._under(structs.replace(self._asked, reported=gates_of(gates, "gates")))
 
     def serving(self, runtime_config: Mapping[str, bool]) -> Self:
         """Return the same cluster with an API server that has this `--runtime-config`. `{}` means the default.
 
         Until this method is called, a cluster accepts all API versions that its release can serve.
         """
-        return self._under(replace(self._asked, runtime_config=gates_of(runtime_config, "runtime_config")))
+        return self._under(structs.replace(self._asked, runtime_config=gates_of(runtime_config, "runtime_config")))
 
     def _under(self, asked: AskedRelease) -> Self:
         view = self._view.at(asked.target(self._inventory))
         return type(self)(self._inventory, view, asked, self._read, self._edits, self._ignored)
 
     def ignoring(self, *codes: str) -> Self:
-        """Return the same cluster, whose answers omit warnings with these codes. Gates do not count omitted warnings.
+        """Return the same cluster. Its answers omit warnings with these codes and do not count them.
 
         Raises UsageError for an unknown code.
         """
@@ -214,10 +216,9 @@ class LoadedCluster:
     # What if
 
     def cordon(self, *nodes: str) -> Self:
-        """Return the cluster with these nodes cordoned. Raises UsageError for an unknown node.
+        """Return the cluster with these nodes cordoned. Like all edits, this raises UsageError for an unknown node.
 
-        Nodes are given by name or by a label selector such as `rack=r2`. Like all edits, this raises UsageError for an
-        unknown node.
+        Nodes are given by name or by a label selector such as `rack=r2`.
         """
         from .planner.node_choice import all_meant
         from .whatif import Cordon
@@ -228,7 +229,7 @@ class LoadedCluster:
         """Return the cluster with these nodes cordoned and their pods evicted.
 
         Pods with a controller are recreated as pending pods with the same names and with new claims from their
-        templates. The old claims lose their devices if no other pod uses them. Pods without a controller are removed,
+        templates. The old claims lose their devices unless other pods use them. Pods without a controller are removed,
         with a warning. DaemonSet pods and static pods stay until the node is removed. Nodes are given by name or by a
         label selector such as `rack=r2`.
         """
@@ -238,21 +239,21 @@ class LoadedCluster:
         return self.edited(*map(Drain, all_meant(self._inventory.nodes, names(nodes, "nodes"))))
 
     def without(self, *objects: str) -> Self:
-        """Return the cluster without these objects (KIND/NAME or KIND/NAMESPACE/NAME) and without their dependents.
+        """Return the cluster without these objects (KIND/NAME or KIND/NAMESPACE/NAME) and their dependents.
 
-        The dependents of a pod are its generated claims, and the dependents of a workload are its pods. The dependents
-        of a node are its pods and its node-local slices, and the dependents of a namespace are all objects in it.
+        The dependents of a pod are its generated claims. The dependents of a workload are its pods. The dependents of a
+        node are its pods and its node-local slices. The dependents of a namespace are all objects in it.
         """
         from .whatif import Without
 
         return self.edited(*map(Without.parse, names(objects, "objects")))
 
     def add_nodes(self, count: int, *, like: str | PathLike) -> Self:
-        """Return the cluster with `count` additional nodes and their slices.
+        """Return the cluster with `count` copies of a node and its slices.
 
-        `like` is the node that is copied: a node in the cluster, or the only node in a file. The copies have new names,
-        hostname labels, slices and pools, but the same devices and attributes. Raises UsageError if a copy is
-        impossible because a slice is not node-local or a pool would stay incomplete.
+        `like` is a node in the cluster, or a file with exactly one node. The copies have new names, hostname labels,
+        slices and pools, but the same devices and attributes. Raises UsageError if the node can't be copied because a
+        slice is not node-local or a pool is incomplete.
         """
         required(like, (str, os.PathLike), "like", "the name of a node, or a file")
         from .whatif import AddNodes
@@ -260,7 +261,7 @@ class LoadedCluster:
         return self.edited(AddNodes.of(self._inventory, whole_number(count, "count"), like))
 
     def label(self, *nodes: str, labels: Mapping[str, str | None]) -> Self:
-        """Return the cluster with these labels on the nodes. The value None removes a label.
+        """Return the cluster with these labels set on the nodes. The value None removes a label.
 
         Nodes are given by name or by a label selector such as `rack=r2`.
         """
@@ -271,7 +272,10 @@ class LoadedCluster:
         return self.edited(*(Label(node, required(labels, Mapping, "labels", "a mapping")) for node in meant))
 
     def scale(self, workload: str, replicas: int) -> Self:
-        """Return the cluster with this number of replicas of KIND/NAME or KIND/NAMESPACE/NAME. Running pods stay."""
+        """Return the cluster with the workload KIND/NAME or KIND/NAMESPACE/NAME scaled to `replicas`.
+
+        Running pods stay.
+        """
         from .whatif import Scale
 
         return self.edited(Scale(required(workload, str, "workload", "KIND/NAME"), whole_number(replicas, "replicas")))
@@ -287,14 +291,14 @@ class LoadedCluster:
     def applied(self, objects: LoadedCluster) -> Self:
         """Return the cluster after `kubectl apply` of these objects.
 
-        An object without a status or UID keeps the status or UID that it has in the cluster.
+        Objects keep the status and UID that the new ones omit.
         """
         from .whatif import Apply
 
         return self.edited(Apply(required(objects, LoadedCluster, "objects", "a Cluster").inventory))
 
     def restarted(self) -> Self:
-        """Return the cluster with every pod scheduled again, as after an upgrade of all nodes.
+        """Return the cluster after all pods have been evicted and are pending again, as after an upgrade of all nodes.
 
         DaemonSet pods stay on their nodes.
         """
@@ -303,10 +307,7 @@ class LoadedCluster:
         return self.edited(Restart())
 
     def edited(self, *edits: Edit) -> Self:
-        """Return the cluster after these edits have been made in the given order.
-
-        Everything that the edits do not change is shared with this cluster.
-        """
+        """Return the cluster after these edits, in the given order."""
         inventory, applied = self._inventory, list(self._edits)
         for edit in edits:
             done = able(edit, "apply", "edits", "edits").apply(inventory)
@@ -317,12 +318,12 @@ class LoadedCluster:
 
     @property
     def what_if(self) -> tuple[AppliedEdit, ...]:
-        """The edits that led to this cluster. Each edit comes with its effect."""
+        """The edits that led to this cluster, and their effects."""
         return self._edits
 
     def question(self, owners: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Question:
-        """Return the question that the options describe. Raises UsageError for invalid options."""
-        return replace(question(owners, options), runtime_config=self._asked.runtime_config)
+        """Return the question with these options. Raises UsageError for invalid options."""
+        return structs.replace(question(owners, options), runtime_config=self._asked.runtime_config)
 
     def allotted(self, timeout: float | None, progress: Progress | None) -> AbstractContextManager[None]:
         """Limit the time for an answer within the block (`dra_plan/allotted.py`).
@@ -332,7 +333,7 @@ class LoadedCluster:
         return allotted(seconds(timeout, "timeout"), callback(progress, "progress"))
 
     def with_edits(self, answer: A) -> A:
-        """Return the answer with this cluster and its edits added, and with the ignored warnings removed."""
+        """Return the answer with this cluster and its edits, and without the ignored warnings."""
         drawn = (self.inventory, self.view)
         return replace(answer, what_if=self._edits, ignored=self._ignored, drawn=drawn)
 
@@ -343,25 +344,25 @@ class LoadedCluster:
 
     @property
     def view(self) -> View:
-        """The cluster in the form that the allocator uses. The view caches intermediate results for later answers."""
+        """The cluster as the allocator sees it, with cached intermediate results."""
         return self._view
 
     def reading(self) -> Reading:
         """Return the original manifests, which are the input of `validate`.
 
-        The manifests are read when this method is first called. Raises InputError for files that can no longer be read.
+        The files are read on the first call. Raises InputError for files that can no longer be read.
         """
         return self._read()
 
     def target_with(self, gate: str) -> Target:
-        """Return the target with a gate enabled, because the input shows that the gate is on.
+        """Return the target with a gate enabled because the input shows that it is on.
 
-        If the user has set the gate explicitly, the gate does not change.
+        A gate that the user set explicitly does not change.
         """
         return self._asked.serving(gate).target(self._inventory)
 
     def with_gate(self, gate: str) -> Self:
-        """Return the same cluster with this gate enabled. A gate that the user has set does not change."""
+        """Return the same cluster with this gate enabled. A gate that the user set explicitly does not change."""
         return self._under(self._asked.serving(gate))
 
     @property

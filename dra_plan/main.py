@@ -1,6 +1,6 @@
 """The entry point, and the commands in the order of `--help`.
 
-It imports as little as possible: `--version` must not wait for the option parser.
+It imports as little as possible, because `--version` must not wait for the option parser.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def program(name: str = "") -> typer.Typer:
-    """Return the command-line program with only the command of this name, or with all commands if there is no name."""
+    """Return the command-line program, with only the command of this name if a name is given."""
     from .cli import app
     from .questions.registry import QUESTIONS
 
@@ -32,7 +32,7 @@ def program(name: str = "") -> typer.Typer:
 
 
 HELP: tuple[list[str], ...] = ([], ["--help"], ["-h"])
-"""The command lines that show the program's help."""
+"""The arguments that show the program's help."""
 
 
 def run() -> None:
@@ -51,7 +51,7 @@ def run() -> None:
 
 
 def run_plugin() -> None:
-    """Run the command line as a kubectl plugin, regardless of the name of the program file."""
+    """Run the command line as a kubectl plugin, even if the program file has another name."""
     from .cli.live import PLUGIN
 
     if os.path.basename(sys.argv[0]) == "kubectl_complete-dra_plan":  # noqa: PTH119 - a link to the one file
@@ -62,10 +62,7 @@ def run_plugin() -> None:
 
 
 def complete_plugin() -> None:
-    """Print the completions of the plugin in the form that kubectl expects.
-
-    There is one candidate on each line, and the directive for the shell on the last line.
-    """
+    """Print the completions of the plugin as kubectl expects them: one per line, followed by the shell directive."""
     from .cli.completion import candidates
 
     sys.stdout.writelines(f"{line}\n" for line in candidates(program(), sys.argv[1:]))

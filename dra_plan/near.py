@@ -1,4 +1,4 @@
-"""Did-you-mean suggestions: the known name nearest to an unknown one, by one rule for all names that users type."""
+"""Did-you-mean suggestions: the known name that is nearest to an unknown one."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ _LIMITS = ((2, 0), (4, 1), (7, 2))
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most similar to this name, or None if no name is similar enough. Case is ignored.
 
-    Names that differ only by a few typing errors come first. A typing error is a character that is missing, added or
-    replaced, or two characters that are swapped. If there are several such names, the name with the longest common
-    ending is returned, because people lose a digit in the middle of a number. For example, `node-0002` means
-    node-00002, not node-00020. If there are no such names, the only name with the same words in another order is
-    returned. Otherwise, the name that has the most in common with this name is returned.
+    The following are tried in order:
+
+    1. A name with only a few typing errors, that is, missing, added, replaced or swapped characters. If there are
+       several, the one with the fewest errors, and then the one with the longest common ending, because people drop
+       digits from the middle of a number: `node-0002` means node-00002, not node-00020.
+    2. The only name that has the same words in another order.
+    3. The name that has most in common with this name.
     """
     by_folded: dict[str, str] = {}
     for candidate in sorted(set(known)):
@@ -51,10 +53,10 @@ def the_nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def misspelt(name: str, known: Iterable[str]) -> str | None:
-    """Return the nearest name whose words are the same except for typing errors, or None if there is none.
+    """Return the nearest name that has the same words apart from typing errors, or None if there is none.
 
-    For example, `mig.example.com` is not the same as `gpu.example.com`. Names that differ in a digit are not the same
-    either. If there is no such name, the only name with the same words in another order is returned.
+    Different digits are not typing errors, and `mig.example.com` is not a misspelt `gpu.example.com`. If there is no
+    such name, the only name that has the same words in another order is returned.
     """
     names = list(known)
     alike = [other for other in names if _has_words_of(name.lower(), other.lower())]
@@ -68,10 +70,11 @@ _OF_DRIVERS = frozenset({"dra", "driver", "drivers", "k8s", "resource", "resourc
 
 
 def renamed_driver(name: str, known: Iterable[str]) -> str | None:
-    """Return the only known name with the words of this driver's name, or with some or more words; None without one.
+    """Return the only known name that can be a new name of this driver, or None.
 
-    For example, `gpu.intel.com` may be the new name of `gpu.resource.intel.com`. At least the vendor's name and a
-    further word must be the same, so `nic.example.com` is no name of `gpu.example.com`.
+    Such a name has all words of the old name, or only words of the old name, and shares the vendor's name and at least
+    one more word. For example, `gpu.intel.com` may be the new name of `gpu.resource.intel.com`, but `nic.example.com`
+    is not a new name of `gpu.example.com`.
     """
     mine = _device_words(name)
     found = set()
@@ -125,9 +128,9 @@ def _rank(name: str, other: str, limit: int) -> tuple[int, int, int, str] | None
 
 
 def distance(one: str, other: str, limit: int) -> int:
-    """Return how many characters have to be added, left out, replaced or swapped, but at most `limit` + 1.
+    """Return the edit distance of two texts, up to `limit` + 1.
 
-    Only neighbouring characters are swapped.
+    An edit adds, removes or replaces a character, or swaps two neighbouring characters.
     """
     before: list[int] = []
     row = list(range(len(other) + 1))

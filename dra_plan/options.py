@@ -1,9 +1,8 @@
-"""The options of all questions, each declared once: its Python type, and its flag on the command line.
+"""The options of all questions. Each has a Python type, and most have a command-line flag.
 
-An option is a field of a `TypedDict`. A question lists its own options in a TypedDict that derives from the groups here
-and takes them as `**options: Unpack[...]`, so that editors and type checkers know them. `spelled_out` gives the
-function a signature that lists each option and rejects unknown ones. A field with a `Flag` is also an option of the
-command: `cli/declared.py` builds the command line from these fields and passes the given values on.
+An option is a field of a `TypedDict`. Each question takes its options as `**options: Unpack[...]`, with a TypedDict
+that derives from those in this module. A field with a `Flag` is also an option of the question's command
+(`cli/declared.py`).
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ if TYPE_CHECKING:
     from dra_plan.planner.question import Progress
 
 Names = str | Iterable[str] | None
-"""One name, or several; None or an empty iterable for no choice."""
+"""One name or several names. None or an empty iterable makes no selection."""
 
 DEFAULTS: Mapping[str, Any] = {"quirks": "upstream", "jobs": 1, "color": "auto"}
-"""The defaults of options; for options not listed here, False for a bool and None otherwise."""
+"""The defaults of options. Other options default to False if they are bools, and to None otherwise."""
 
 
 NODE_GROUP = "NAME[=NODE|FILE][,max=N,...]"
@@ -34,15 +33,15 @@ class Flag(NamedTuple):
     """The command-line form of an option."""
 
     names: str
-    """The long name and the short one, separated by a space."""
+    """The long name and the short name, separated by a space."""
     help: str
     metavar: str | None = None
     complete: str = ""
-    """The values that a shell completes: a function of `cli/completing.py`, or values separated by `|`."""
+    """The values that the shell completes: a function in `cli/completing.py`, or values separated by `|`."""
     kind: Any = None
     """The type to parse, if it differs from the Python type."""
     read: Callable[[Any], Any] | None = None
-    """Converts the parsed value to the Python value."""
+    """A function that converts the parsed value to the Python value."""
     least: int | float | None = None
     hidden: bool = False
 
@@ -64,7 +63,7 @@ TAINT_RULES = "DRADeviceTaintRules"
 def parse_gates(options: list[str] | None) -> dict[str, bool] | None:
     """Parse feature gates such as `A=true,B=false,C`. Raises UsageError for other forms.
 
-    A name without a value means true. If a name is repeated, its last value is used.
+    A name without a value means true. The last value of a repeated name is used.
     """
     from dra_plan.errors import UsageError
 
@@ -259,7 +258,7 @@ class WithoutNodes(TypedDict, total=False):
 
 
 class DevicesOnly(TypedDict, total=False):
-    """The options that select the rules for checking a node."""
+    """The options that limit what is checked on a node."""
 
     devices_only: Annotated[
         bool,
@@ -268,16 +267,16 @@ class DevicesOnly(TypedDict, total=False):
 
 
 class Allotted(TypedDict, total=False):
-    """The time limit and the progress callback of an answer that has no partial result (other answers: `Timed`).
+    """The time limit and the progress callback of an answer without partial results (for other answers, see `Timed`).
 
-    The command line stops such a run itself (`dra_plan/cli/timing.py`).
+    The command line enforces its own limit (`dra_plan/cli/timing.py`).
     """
 
     timeout: float | None
 
 
 class Stepwise(Allotted, total=False):
-    """The time limit and the progress callback of an answer that is computed step by step."""
+    """The time limit and the progress callback of an answer that is computed in steps."""
 
     progress: Progress | None
 
@@ -296,7 +295,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def spelled_out(function: F) -> F:
-    """Return the function with each option of `**options: Unpack[GROUP]` in its signature.
+    """Return the function with a signature that lists each option of `**options: Unpack[GROUP]`.
 
     The function raises TypeError for other options.
     """
@@ -325,7 +324,7 @@ def spelled_out(function: F) -> F:
 
 
 def within_its_time(function: F) -> F:
-    """Return the function with a time limit. The function raises OutOfTimeError after the time in its `timeout` option.
+    """Return the function with a time limit. It raises OutOfTimeError when the time in its `timeout` option is up.
 
     The function must have the options of `Allotted`.
     """
@@ -358,7 +357,7 @@ class _Lenient(dict[str, Any]):
 
 
 def flags(group: type[Any]) -> Iterator[tuple[str, Any, Flag]]:
-    """Yield the options of a group that exist on the command line. Each has a name, a Python type and a flag."""
+    """Yield the name, Python type and flag of each option in a group that the command line offers."""
     for name, hint in group.__annotations__.items():
         if "Flag(" in str(getattr(hint, "__forward_arg__", hint)):
             names = _Lenient(vars(sys.modules[hint.__forward_module__]))

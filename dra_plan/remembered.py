@@ -1,4 +1,4 @@
-"""A cache: values by a key that contains everything they depend on."""
+"""A cache that drops the least recently used values."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 MOST_VALUES = 100_000
-"""A memory bound for caches whose keys are bounded by the input anyway."""
+"""The maximum number of values in a cache."""
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 
 
 class Remembered(Generic[_Key, _Value]):
-    """Values by key. Each value is computed when it is first used.
+    """A cache that computes each value on first use.
 
-    If there are more than `most` values, the least recently used value is dropped. The cache never changes an answer:
-    equal keys must have equal values, so that a cached value and a new value are the same. If the value changes over
-    time, it must also be correct after it was dropped and created again.
+    It drops the least recently used value if there are more than `most`.
+
+    Equal keys must always give equal values, so that the cache never changes an answer.
     """
 
     __slots__ = ("_most", "_values", "has_dropped")
@@ -30,7 +30,7 @@ class Remembered(Generic[_Key, _Value]):
         """True if a value requested earlier may have been dropped."""
 
     def of(self, key: _Key, make: Callable[[], _Value]) -> _Value:
-        """Return the value for the key. If there is no value, `make` computes it."""
+        """Return the value for the key. If it is not in the cache, `make` computes it."""
         values = self._values
         try:
             value = values[key]
@@ -44,11 +44,11 @@ class Remembered(Generic[_Key, _Value]):
         return value
 
     def get(self, key: _Key) -> _Value | None:
-        """Return the value for the key, or None if there is none."""
+        """Return the cached value for the key, or None if there is none."""
         return self._values.get(key)
 
     def keep(self, key: _Key, value: _Value) -> None:
-        """Store this as the value for the key."""
+        """Store this value for the key."""
         self._values[key] = value
         self._values.move_to_end(key)
         if len(self._values) > self._most:
@@ -56,8 +56,5 @@ class Remembered(Generic[_Key, _Value]):
             self.has_dropped = True
 
     def clear(self) -> None:
-        """Drop all values.
-
-        Call this method when the values depend on something that is not in the keys and that has changed.
-        """
+        """Drop all values. Call this when something changes that the values depend on but the keys do not contain."""
         self._values.clear()

@@ -67,7 +67,7 @@ def explain(objects: Objects, *owners: str, **options: Unpack[ExplainingOptions]
 
 @spelled_out
 def gather_pools(objects: Objects, node: Names = None, **release: Unpack[ReleaseOptions]) -> PoolList:
-    """Return the pools of plain objects for all nodes, or for the given nodes. See `Cluster.pools`.
+    """Return the pools of plain objects, for all nodes or for the given nodes. See `Cluster.pools`.
 
     Raises UsageError and InputError in the same cases as `allocate`.
     """
@@ -78,9 +78,9 @@ def gather_pools(objects: Objects, node: Names = None, **release: Unpack[Release
 def schedule(objects: Objects, *owners: str, **options: Unpack[SchedulingOptions]) -> SchedulePlan:
     """Schedule the pods of plain Kubernetes objects, which are not modified. See `Cluster.schedule`.
 
-    The default of `api_server` is the API server with which most outcomes were recorded; unlike a real API server, it
-    shows finished pods to the scheduler. If defects are fixed, the default is a real API server. Raises UsageError for
-    invalid options, and InputError for objects that cannot be decoded.
+    If defects are fixed, `api_server` defaults to a real API server. Otherwise, it defaults to the API server with
+    which most outcomes were recorded, which also shows finished pods to the scheduler. Raises UsageError for invalid
+    options, and InputError for objects that cannot be decoded.
     """
     from dra_plan.scheduler.simulation import REAL, RECORDED
 
@@ -92,13 +92,13 @@ def schedule(objects: Objects, *owners: str, **options: Unpack[SchedulingOptions
 
 @spelled_out
 def validate(objects: FileOrObject | Iterable[FileOrObject], **options: Unpack[ValidatingOptions]) -> ValidationReport:
-    """Return the problems in plain objects (dicts), in the manifests at paths, or in both. See `Cluster.validate`.
+    """Return the problems in plain objects (dicts), in manifest files, or in both. See `Cluster.validate`.
 
     Objects that are also in `against`, which takes the same types, are validated as updates. `runtime_config` selects
     the API versions that the API server serves: `{}` means its default, and None means all versions of the release.
 
-    Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read as documents. Raises UsageError
-    for an unknown version, gate, quirks mode or code. Problems inside a document are returned as findings.
+    Raises InputError (`ManifestErrors`, with every fault) for input that cannot be parsed. Raises UsageError for an
+    unknown version, gate, quirks mode or code. Problems inside a document are returned as findings.
     """
     from dra_plan.questions.validate.answer import report
 

@@ -1,7 +1,7 @@
-"""Escaping of text from manifests and file names, so that it controls neither a terminal nor a CI runner.
+"""Escaping of text from manifests and file names, so that it cannot control a terminal or a CI runner.
 
-All output passes through this module: `line` and `lines` for people, `in_json` and `in_yaml` for programs. The escapes
-are those of quoted strings in CEL, JSON and YAML, so that text copied into quotes keeps its value.
+All output passes through this module: `line` and `lines` for people, and `in_json` and `in_yaml` for programs. The
+escapes are valid in quoted strings of CEL, JSON and YAML, so text that is copied into quotes keeps its value.
 """
 
 from __future__ import annotations
@@ -17,22 +17,19 @@ _LONGEST = 60
 
 
 def acts(text: str) -> bool:
-    """Return whether `text` contains a line break, or could control a terminal or a CI runner if printed unchanged."""
+    """Return whether `text` contains a line break, or could control a terminal or a CI runner if printed unescaped."""
     return not text.isprintable() or _may_command(text)
 
 
 def line(text: str) -> str:
-    r"""Return `text` on one line: unprintable characters are escaped, `::` is `:\u003a`, `##[` is `\u0023#[`."""
+    r"""Return `text` on one line, with unprintable characters, `::` and `##[` escaped."""
     if not acts(text):
         return text
     return _broken_up("".join(char if char.isprintable() else _escaped(char) for char in text))
 
 
 def characters(text: str) -> list[str]:
-    """Return, for each character of `text`, the form in which `line` shows the character.
-
-    Joined together, these forms are equal to `line(text)`.
-    """
+    """Return each character of `text` as `line` shows it. Joined, the results equal `line(text)`."""
     made = [char if char.isprintable() else _escaped(char) for char in text]
     for found in _COMMAND.finditer(text):
         made[found.start()] = _broken(found)
@@ -40,9 +37,9 @@ def characters(text: str) -> list[str]:
 
 
 def lines(text: str) -> str:
-    """Return `text` with its line breaks kept and each line escaped by `line`.
+    """Return `text` with each line escaped by `line`, and with line breaks kept.
 
-    Use this only for texts whose line breaks were written by dra-plan.
+    Use this only if all line breaks were written by dra-plan.
     """
     return "\n".join(map(line, text.split("\n")))
 
@@ -56,15 +53,12 @@ def printable(text: str) -> str:
 
 
 def in_json(document: str) -> str:
-    """Return equivalent JSON that cannot control a terminal.
-
-    Characters that JSON allows unescaped, but that could control a terminal, are escaped.
-    """
+    """Return equivalent JSON in which characters that could control a terminal are escaped."""
     return _in_quotes(document, lambda char: "".join(f"\\u{unit:04x}" for unit in _utf16(char)))
 
 
 def in_yaml(document: str) -> str:
-    """Return equivalent YAML that cannot control a terminal.
+    """Return equivalent YAML in which characters that could control a terminal are escaped.
 
     Each text for which `acts` is true must be in double quotes.
     """
@@ -72,10 +66,7 @@ def in_yaml(document: str) -> str:
 
 
 def value(given: object) -> str:
-    """Return a value in Python syntax. A long value is truncated.
-
-    A number with too many digits is described instead.
-    """
+    """Return a value in Python syntax. Long values are truncated, and numbers with too many digits are described."""
     try:
         text = repr(given)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The smallest parts of sentences, shared by all modules that print text: lists of names, values, and a command."""
+"""Parts of sentences that all modules share: lists of names, values, and a command."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ DUMP = (
     "volumeattachments,limits,quota,pc,runtimeclasses,pdb,resourceslices,deviceclasses,resourceclaims,"
     "resourceclaimtemplates -A -o json > cluster.json"
 )
-"""The command that creates a file for most questions with kubectl alone."""
+"""The kubectl command that collects the input for most questions."""
 
 NAMES = 3
-"""The number of names that a sentence lists before it counts the rest."""
+"""The maximum number of names that a sentence lists."""
 
 
 def listed(names: list[str], most: int = NAMES) -> str:
-    """Return the names as `a`, `a and b`, or `a, b, c and 4 more`. The text is empty if there are no names."""
+    """Return the names as `a`, `a and b`, or `a, b, c and 4 more`, or "" if there are no names."""
     if len(names) > most + 1:
         names = [*names[:most], f"{len(names) - most} more"]
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def values(found: Iterable[tuple[Any, int]], others: int, missing: int = 0) -> list[str]:
-    """Return texts for values, each with the number of devices that have the value.
+    """Return a text for each value and the number of devices that have it.
 
-    The last texts say how many other values there are, and how many devices have no value.
+    Two more texts follow, if needed: the number of other values, and the number of devices without a value.
     """
     said = [f"{value(one)} on {count}" for one, count in found]
     if said:

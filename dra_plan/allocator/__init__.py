@@ -1,7 +1,7 @@
-"""The structured allocator: a node's pools, requests, constraints, counters and capacity, and the search over them.
+"""The structured allocator: pools, requests, constraints, counters and capacity, and the search for devices on a node.
 
-The package only computes, on `api` objects. The only texts that it produces are upstream's own error texts; reasons are
-values.
+The package works on `api` objects and does no I/O. It reports reasons as values; the only texts that it produces are
+upstream's error messages.
 """
 
 from .allocator import Allocator

@@ -1,4 +1,4 @@
-"""The allocator, which takes claims and the allocated state, and returns one result per node."""
+"""The entry point of the allocator: given the claims and the devices in use, find devices on each node."""
 
 from __future__ import annotations
 
@@ -21,17 +21,15 @@ from .view import View
 from .walk import Probe, SearchLimits
 
 DEFAULT_MAX_STEPS = 250_000
-"""The number of steps after which a search is given up as undecided; fixed, so that results do not depend on the
-machine."""
+"""The number of steps after which a search is undecided. It is fixed, so that results do not depend on the machine."""
 
 INVALID_POOLS = Cause("invalid-pools", "invalid resource pools were encountered")
 
 
 class Allocator:
-    """An allocator for one set of claims. The allocator searches each node independently, and is thread-safe.
+    """Allocates devices to a set of claims, one node at a time. Allocators are thread-safe.
 
-    Each search takes at most `max_steps` steps (`DEFAULT_MAX_STEPS` if None). A search ends at the latest at
-    `deadline`, a monotonic time.
+    A search is undecided after `max_steps` steps (default: `DEFAULT_MAX_STEPS`), or at `deadline` (`time.monotonic`).
     """
 
     def __init__(
@@ -46,12 +44,10 @@ class Allocator:
         likeness: Likeness | None = None,
         pools: KnownPools | None = None,
     ) -> None:
-        """Create an allocator, optionally reusing the results of an earlier one.
+        """Create an allocator. Pass `likeness` and `pools` to reuse work from earlier allocators.
 
-        `likeness` comes from an earlier allocator for the same requests, slices and limits.
-
-        `pools` are the known pools of the view's nodes. If they are passed, most results are expected to be discarded,
-        so allocations are built only when they are read.
+        `likeness` must come from an allocator with the same requests, slices and limits. If `pools` is passed,
+        allocation results are built only when they are read.
         """
         self.claims_to_allocate = tuple(claims)
         self._view, self._target = view, view.target
@@ -61,7 +57,7 @@ class Allocator:
         self._writes_late = pools is not None
         self._gather = view.gatherer.gather if pools is None else pools.gather
         self.likeness: Likeness | None = likeness
-        """The facts known about nodes, by signature; None if results are not shared."""
+        """The results shared between nodes, or None if results are not shared."""
         if likeness is not None:
             likeness.go_on(view.state, self._counters)
         elif shares_answers:
@@ -75,11 +71,10 @@ class Allocator:
         return self._view.requests(self.claims_to_allocate)
 
     def allocate(self, node: Node, probe: Probe | None = None) -> NodeOutcome:
-        """Return the outcome for a node.
+        """Return the outcome for a node, without allocating anything.
 
-        Nothing is allocated. The outcome does not depend on other nodes, with one exception: upstream stores counter
-        tables by pool name (Q1). If the claims cannot distinguish the node from an earlier node, the outcome of the
-        earlier node is reused, unless a probe is passed to observe the search.
+        Nodes that look the same to the claims share one search, unless a `probe` is passed to observe the search. The
+        outcome does not depend on other nodes, except that upstream keeps counters by pool name (Q1).
         """
         name = node.metadata.name
         sighted: set[Quirk] = set()
@@ -141,9 +136,9 @@ class Allocator:
             self.likeness.remember(signature, search, found=found, gave_up=gave_up)
 
     def effort(self, node: Node, answer: NodeOutcome) -> float:
-        """Return an estimate of the number of steps that the plain search needs.
+        """Estimate the number of steps that the plain search takes to find `answer`.
 
-        The search ends at the solution in `answer` or, if there is no solution, when everything has been tried.
+        If `answer` has no allocations, this is the number of steps to try everything.
         """
         return self._search(node, self._view.gatherer.gather(node)).effort(answer.allocations)
 

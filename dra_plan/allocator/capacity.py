@@ -1,8 +1,7 @@
-"""What a request needs from a device's capacity and its pool's counters, and the check that enough is left.
+"""Check whether the capacity of a device and the counters of its pool are enough for a request.
 
-In order: ranges of request policies, counted in steps; consumable capacity (KEP-5075); counter sets of pools
-(KEP-4815). What a request needs from a device does not depend on the search, and is computed once. Amounts are in
-nano-units. The amounts taken so far are in the `ledger`.
+In order: the ranges of request policies; consumable capacity (KEP-5075); counter sets (KEP-4815). Amounts are in
+nano-units. The `ledger` records the amounts that the current search has taken.
 """
 
 from __future__ import annotations
@@ -34,27 +33,24 @@ _NOT_COUNTABLE = "capacity request cannot be represented in the device's range a
 
 
 class UncountableError(DraPlanError):
-    """Raised if the steps of an amount cannot be counted.
+    """Raised if an amount cannot be counted in steps. The message is upstream's.
 
-    The text of the error is upstream's text. The error ends the pod's allocation.
+    The error ends the scheduling attempt of the pod.
     """
 
 
 MOST_DEMANDS = 10_000
-"""The maximum number of cached demands."""
+"""The maximum number of demands in the cache."""
 
 
 @lru_cache(maxsize=16)
 def steps_of(features: Features, rules: Rules, quirks: Quirks) -> Steps:
-    """Return the step rules of a release with these features, rules and quirks.
-
-    Every call with equal arguments returns the same object.
-    """
+    """Return the rounding rules of a release. Equal arguments return the same object."""
     return Steps(features, rules, quirks)
 
 
 class Steps:
-    """The rules with which a release counts the steps of a capacity range."""
+    """The rounding rules of a release for the steps of a capacity range."""
 
     def __init__(self, features: Features, rules: Rules, quirks: Quirks) -> None:
         self._fractional = features.fractional_ranges
@@ -66,19 +62,19 @@ class Steps:
 
     @classmethod
     def of(cls, target: Target) -> Steps:
-        """Return the step rules of the target."""
+        """Return the rounding rules of the target's release."""
         return steps_of(target.features, target.rules, target.quirks)
 
     def demand(self, requests: Mapping[str, QuantityText] | None, device: PoolDevice) -> Demand:
-        """Return what these capacity requests need from a device. The result is equal for equal devices."""
+        """Return the amounts that these capacity requests take from the device. Equal devices have equal demands."""
         asked = tuple([(name, str(written)) for name, written in requests.items()]) if requests else ()
         key = (asked, device.id.driver, device.capacity_key)
         return self._demands.of(key, lambda: demand(requests, device, self, self._quirks))
 
     def rounded(self, amount: Quantity, valid: CapacityRequestPolicyRange, sighted: list[Quirk]) -> Quantity:
-        """Return the smallest amount that the range allows and that is not less than `amount`.
+        """Return the amount rounded up to the next step of the range, but at least the minimum of the range.
 
-        Raises UncountableError if the release fails for this amount.
+        Raises UncountableError if the release cannot count the amount.
         """
         least = quantity.parse(valid.min if valid.min is not None else 0)
         if amount < least:
@@ -146,9 +142,9 @@ def _is_thousandths(amount: Quantity) -> bool:
 
 
 class Portion(NamedTuple):
-    """A share of one capacity of a device.
+    """The amount that a request takes from one capacity of a device.
 
-    It consists of the amount, the total capacity of the device, and the text of the amount in the allocation result.
+    `total` is the capacity of the device, and `text` is the amount as it is written in the allocation result.
     """
 
     name: str
@@ -158,10 +154,10 @@ class Portion(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What a request needs from each capacity of a device, or the reason why the device cannot serve the request.
+    """The amounts that a request takes from a device, or the reason why the device cannot serve the request.
 
-    `sighted` are the quirks that affect the result. A `problem` is a text in upstream's words. If there is a problem,
-    it ends the pod's allocation, so the reason for a rejection does not matter.
+    `sighted` lists the quirks that affect the result. If the amounts cannot be computed, `problem` is upstream's
+    message for the error, which ends the scheduling attempt of the pod.
     """
 
     portions: tuple[Portion, ...]
@@ -173,7 +169,7 @@ class Demand(NamedTuple):
 def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, steps: Steps, quirks: Quirks) -> Demand:
     """Return the amounts that the requests take from each capacity of the device.
 
-    A capacity that is not requested may also be consumed.
+    A request may also take an amount from a capacity that it does not mention.
     """
     capacities = device.device.capacity
     wanted: dict[str, QuantityText] = {}
@@ -205,10 +201,9 @@ def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, step
 def short(
     portions: tuple[Portion, ...], persisted: Mapping[str, int] | None, taken: Mapping[str, int] | None
 ) -> CapacityShort | None:
-    """Return the first capacity that has too little left, or None if all capacities have enough left.
+    """Return the first capacity with too little left, or None if there is enough of each.
 
-    The amount that is left is the total capacity without the shares in the cluster (`persisted`) and without the shares
-    that this search has taken (`taken`).
+    `persisted` is what allocated claims consume, and `taken` is what the current search has taken.
     """
     for name, amount, total, _ in portions:
         used = (persisted.get(name, 0) if persisted else 0) + (taken.get(name, 0) if taken else 0)
@@ -228,10 +223,10 @@ def _qualified(name: str, device: DeviceID, capacities: Mapping[str, DeviceCapac
 
 
 def consumed(requested: QuantityText | None, capacity: DeviceCapacity, steps: Steps, sighted: list[Quirk]) -> Quantity:
-    """Return the amount that a request consumes, rounded as the capacity's request policy requires.
+    """Return the amount that a request consumes, rounded as the request policy says.
 
-    If the request does not state an amount, the policy's default is consumed. If there is no default, the whole
-    capacity is consumed. Raises UncountableError.
+    A request without an amount consumes the policy's default or, if there is no default, the whole capacity. Raises
+    UncountableError.
     """
     policy = capacity.request_policy
     if requested is None:
@@ -278,9 +273,9 @@ def violates(
 
 
 class CounterTable:
-    """The amounts in a counter table that are left before the search.
+    """The amounts of a pool's counters that are left before the search.
 
-    `negative` is the first counter that is already overcommitted, or None if there is none.
+    `negative` is the first counter that is overcommitted, or None.
     """
 
     __slots__ = ("left", "negative", "pool")
@@ -294,10 +289,9 @@ class CounterTable:
 class Counters:
     """The counter tables of one allocator.
 
-    As in upstream, a table is created when it is first used, and is then kept for all nodes. `slices` are the slices of
-    the whole cluster, by pool; without `slices`, no table is created in advance. `shared_names` returns the names of
-    pools whose counters are used by several drivers. `shared_names` is called only if these names can affect the
-    result.
+    As in upstream, the first device that needs a table creates it, and all nodes then share it. `slices` are the slices
+    of the cluster, by pool; without them, no table is known before its first use. `shared_names` returns the pool names
+    that several drivers use.
     """
 
     def __init__(
@@ -314,15 +308,15 @@ class Counters:
         self._foreseen: dict[tuple[PoolID, str], CounterTable] = {}
 
     def key(self, device: PoolDevice) -> Hashable:
-        """Return the key of the counter table that the device's consumption is subtracted from."""
+        """Return the key of the device's counter table."""
         if not self._rules.counter_slices:
             return device.slice.name
         return device.id.pool if self._quirks.counters_by_pool_name else device.id.pool_id
 
     def table(self, device: PoolDevice, pool: Pool, sighted: set[Quirk]) -> CounterTable:
-        """Return the counter table of the device.
+        """Return the device's counter table, creating it if necessary.
 
-        With Q1, this table may have been created for another driver's pool.
+        With Q1, the table may belong to another driver's pool.
         """
         key = self.key(device)
         table = self._tables.get(key)
@@ -333,10 +327,9 @@ class Counters:
         return table
 
     def foreseen(self, device: PoolDevice, pool: Pool) -> CounterTable | None:
-        """Return the device's counter table, or None if it is not certain yet which table the device will use.
+        """Return the counter table that the device will use, or None if this depends on which device comes first (Q1).
 
-        With Q1, the table may depend on which device is used first. This method does not create a table, so it does not
-        affect the choice of the table.
+        No table is created.
         """
         table = self._tables.get(self.key(device))
         if table is not None or not self._is_the_same_for_all(pool):
@@ -355,10 +348,7 @@ class Counters:
         return pool.id.pool not in self._shared_names()
 
     def remaining(self, pool: Pool, slice_: PoolSlice) -> dict[tuple[str, str], int]:
-        """Return how much of each counter the allocated devices leave, by counter set and counter name.
-
-        An amount may be negative.
-        """
+        """Return how much of each counter is left, by counter set and counter. Amounts may be negative."""
         own = not self._rules.counter_slices
         left = {
             (counter_set.name, name): quantity.parse(counter.value).nano
@@ -374,11 +364,10 @@ class Counters:
         return left
 
     def refuses(self, ledger: Ledger, device: PoolDevice, pool: Pool, sighted: set[Quirk]) -> CounterShort | None:
-        """Return the first counter that the device's consumption would overdraw, or None if there is none.
+        """Return the first counter that the device would overdraw, or None if there is none.
 
-        Upstream compares every counter in the pool with its running total. Each running total passed this comparison
-        when it was computed. Only two kinds of counters can therefore fail: the device's own counters, and counters
-        that were negative from the start (Q7).
+        Upstream checks every counter of the pool, but only the device's own counters, and counters that were negative
+        before the search (Q7), can fail.
         """
         table = self.table(device, pool, sighted)
         if table.negative is not None and self._quirks.negative_counter_blocks_pool:
@@ -390,7 +379,7 @@ class Counters:
     ) -> CounterShort | None:
         """Return the first counter that the device would overdraw, or None if there is none.
 
-        The check is the same as in `refuses`, but the table and the running totals are given.
+        `spent` is what the search has taken from the table so far.
         """
         if table.negative is not None and self._quirks.negative_counter_blocks_pool:
             return CounterShort(*table.negative, 0, table.left[table.negative])
@@ -413,9 +402,9 @@ def _devices(slices: Iterable[PoolSlice]) -> Iterable[PoolDevice]:
 
 
 def summed(consumption: Consumption) -> Consumption:
-    """Return the consumption with at most one entry for each counter.
+    """Return the consumption with one entry per counter.
 
-    A device may name a counter set twice. Entries for the same counter are then added up.
+    A device may list a counter set twice; the amounts are then added up.
     """
     if len(consumption) == len({(counter_set, name) for counter_set, name, _ in consumption}):
         return consumption
@@ -426,7 +415,7 @@ def summed(consumption: Consumption) -> Consumption:
 
 
 def shared_names(slices: Iterable[ResourceSlice]) -> frozenset[str]:
-    """Return the names that pools of several drivers have in common, if devices in these pools consume counters."""
+    """Return the pool names that several drivers use for devices that consume counters."""
     drivers: dict[str, set[str]] = {}
     for slice_ in slices:
         if any(device.consumes_counters for device in slice_.spec.devices):

@@ -1,12 +1,11 @@
-"""matchAttribute and distinctAttribute: the value a device offers, and its agreement with the devices taken so far.
+"""matchAttribute and distinctAttribute: check whether a device agrees with the devices taken so far.
 
-Constraints are stateless: what they know about a search is in the search's ledger. Checks read it, and `take` writes to
-it.
+A constraint has no state of its own; the ledger records the values of the devices taken so far.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from dra_plan.api.resource import DeviceAttribute, DeviceConstraint
 from dra_plan.releases import Features, Quirks
@@ -16,18 +15,18 @@ from .pools import PoolDevice
 from .reasons import AttributeDiffers, AttributeMissing, AttributeRepeats, ConstraintReason
 
 AttributeValue = tuple[str, object]
-"""A comparable attribute value: its type, and the value (a frozenset in list mode, None for an unknown type)."""
+"""The type and the value of an attribute. The value is a frozenset if lists are supported, and None if the type is
+unknown.
+"""
 
 UNKNOWN: AttributeValue = ("unknown", None)
-"""A value whose type is unknown to this release; it agrees with no value, not even with itself."""
+"""A value whose type this release does not know. It agrees with no value, not even with itself."""
 
 
-@dataclass(slots=True, eq=False, frozen=True)
-class Constraint:
-    """The base class of both kinds of constraint.
+class Constraint(Struct, frozen=True, eq=False):
+    """A constraint of a claim.
 
-    `index` is the constraint's position in the claim. `requests` are the requests that the constraint applies to; an
-    empty list means all requests.
+    `index` is its position in the claim. `requests` are the requests that it applies to; if empty, it applies to all.
     """
 
     claim: int
@@ -35,12 +34,15 @@ class Constraint:
     attribute: str
     requests: frozenset[str]
     lists: bool
-    """True if values are sets (KEP-5491); otherwise lists cannot be compared."""
+    """True if a value may be a list (KEP-5491)."""
     blind: bool
-    """True if values should be sets but are not (P11)."""
+    """True if the release should support lists but treats them as scalars (P11)."""
 
     def applies(self, request: str, full_name: str) -> bool:
-        """Return whether the constraint applies to a request, or to an alternative named `REQUEST/ALTERNATIVE`."""
+        """Return whether the constraint applies to the request.
+
+        `full_name` is `REQUEST/ALTERNATIVE` for an alternative.
+        """
         return not self.requests or request in self.requests or full_name in self.requests
 
     def value(self, device: PoolDevice) -> AttributeValue | None:
@@ -51,46 +53,44 @@ class Constraint:
         return _as_set(attribute) if self.lists else _as_scalar(attribute)
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> ConstraintReason | None:
-        """Return why the device cannot join the devices that were taken so far, or None if it can."""
+        """Return why the device does not agree with the devices taken so far, or None if it agrees."""
         raise NotImplementedError
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Add a device to the devices that were taken so far. The constraint must accept the device."""
+        """Record that the device has been taken. The constraint must have accepted it."""
         raise NotImplementedError
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Add a device permanently, even though the search does not keep the device (Q21)."""
+        """Record permanently that the device has been taken, although the search gives it back (Q21)."""
         raise NotImplementedError
 
     def misreads(self, device: PoolDevice) -> bool:
-        """Return whether the device's value is a list that the constraint should support but does not (P11)."""
+        """Return whether the device's value is a list that the release treats as a scalar (P11)."""
         return self.blind and self.value(device) is UNKNOWN
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base keeps everything
-        """Return whether taking a device for the request makes the constraint forget another device."""
+        """Return whether taking a device for the request makes the constraint forget an earlier device."""
         return False
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base loses nothing
-        """Forget what upstream forgets when a later constraint rejects the device.
+        """Forget what upstream forgets when a later constraint rejects a device.
 
         Return whether anything was forgotten.
         """
         return False
 
 
-class MatchAttribute(Constraint):
+class MatchAttribute(Constraint, frozen=True, eq=False):
     """A constraint that requires all devices to have the same value of an attribute.
 
-    If the values are lists, there must be an element that all devices have.
+    If the values are lists, all devices must have an element in common.
     """
 
-    __slots__ = ()
-
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeDiffers | None:
-        """Return why the device cannot join the devices that were taken so far, or None if it can.
+        """Return why the device does not agree with the devices taken so far, or None if it agrees.
 
-        The device must have the attribute, and the value must agree with the value of the earlier devices. The first
-        device determines the value, even if no other device can have the same value.
+        The device must have the attribute, and the same value as the first device. A value of an unknown type is
+        accepted only for the first device, and only if lists are not supported.
         """
         offered = self.value(device)
         if offered is None:
@@ -103,9 +103,10 @@ class MatchAttribute(Constraint):
         return None
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - all requests share the value
-        """Record the value of the first device.
+        """Record that the device has been taken.
 
-        If the values are lists, keep only the elements that all devices have.
+        The first device determines the value. If the values are lists, only the elements that all devices have are
+        kept.
         """
         offered = self.value(device)
         count, pinned = ledger.pins.get(self, (0, None))
@@ -116,25 +117,25 @@ class MatchAttribute(Constraint):
             ledger.pin(self, pinned if count else offered)
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - as in take
-        """Record the first device's value permanently. Later devices only increase the number of devices."""
+        """Record permanently that the device has been taken. The first device determines the value."""
         count, pinned = ledger.pins.get(self, (0, None))
         ledger.leak_pin(self, pinned if count else self.value(device))
 
 
-@dataclass(slots=True, eq=False, frozen=True)
-class DistinctAttribute(Constraint):
-    """A constraint that does not allow two devices to have the same value of an attribute.
+class DistinctAttribute(Constraint, frozen=True, eq=False):
+    """A constraint that requires all devices to have different values of an attribute.
 
-    If the values are lists, no element may occur on two devices.
+    If the values are lists, no two devices may have an element in common.
     """
 
     remembers_last: bool = False
-    """Q2: only the last value of each request is remembered, and releasing any device forgets it."""
+    """True if only the last value of each request is remembered, until any device is given back (Q2)."""
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeRepeats | None:
-        """Return why the device cannot join the devices that were taken so far, or None if it can.
+        """Return why the device does not agree with the devices taken so far, or None if it agrees.
 
-        The device must have the attribute. The value must be readable, and no earlier device may have the same value.
+        The device must have the attribute, and a value that no earlier device has. A value of an unknown type is
+        accepted only for the first device, and only if lists are not supported.
         """
         offered = self.value(device)
         if offered is None:
@@ -149,10 +150,7 @@ class DistinctAttribute(Constraint):
         return None
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Record the value of the device.
-
-        With Q2, the value is recorded for the request, and replaces any value recorded earlier.
-        """
+        """Record the device's value. With Q2, it replaces the value recorded for the request."""
         ledger.remember(self, self._slot(device, request), self.value(device))
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
@@ -160,13 +158,13 @@ class DistinctAttribute(Constraint):
         ledger.leak_remember(self, self._slot(device, request), self.value(device))
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:
-        """Return whether taking another device for the request would overwrite a recorded value (Q2)."""
+        """Return whether taking a device for the request replaces a recorded value (Q2)."""
         return self.remembers_last and request in ledger.remembered.get(self, {})
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:
-        """Forget the value that is recorded for the request, even if an earlier device set it (Q2).
+        """Forget the value recorded for the request, even if an earlier device set it (Q2).
 
-        Return whether a value was recorded.
+        Return whether there was such a value.
         """
         if not self.remembers_last:
             return False
@@ -193,9 +191,9 @@ def make(claim: int, index: int, constraint: DeviceConstraint, features: Feature
 
 
 def look_up(device: PoolDevice, name: str) -> DeviceAttribute | None:
-    """Return the device's attribute with this qualified name, or None if the device does not have the attribute.
+    """Return the device's attribute, or None if the device does not have it.
 
-    A name without a domain belongs to the domain of the driver.
+    An attribute name without a domain belongs to the domain of the driver.
     """
     attributes = device.device.attributes
     attribute = attributes.get(name)

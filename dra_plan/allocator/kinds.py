@@ -1,7 +1,7 @@
-"""Number the kinds of devices; a set of claims cannot distinguish devices of one kind, except by who uses them.
+"""Number the kinds of devices. Devices are of the same kind if a set of claims cannot tell them apart.
 
-Most devices in a fleet differ only in their names and serial numbers, which no request reads. The kinds are found once
-for all searches and explanations that read the same attributes in the same slices (`PoolGatherer.kinds`).
+Most devices in a fleet differ only in their names and serial numbers, which no request reads. Which claims use a device
+is not part of its kind. Searches and explanations that read the same attributes of the same slices share the numbers.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class ReadNames(NamedTuple):
     """The domain and identifier of each attribute that a selector reads."""
     constrained: tuple[str, ...]
     reads_all: bool
-    """True if it is unknown what a selector reads."""
+    """True if a selector may read any attribute."""
 
 
 def read_names(claims: Iterable[ClaimRequests]) -> ReadNames | None:
-    """Return the attributes that the claims read, or None if the attributes are not known.
+    """Return the attributes that the claims read, or None if this is not known.
 
-    The attributes are not known if a selector does not compile, or if there is a problem with a request or constraint.
+    It is not known if a selector does not compile, or if a request or constraint has a problem.
     """
     claims = list(claims)
     wants = [want for ready in claims for options in ready.requests for want in options]
@@ -65,29 +65,29 @@ def _conditions(wants: Iterable[Want]) -> list[SelectorCondition]:
 
 
 class DeviceFacts(NamedTuple):
-    """Everything that a search can read from a device, except for the users of the device."""
+    """Everything that a search can read from a device, except its users."""
 
     driver: str
     values: tuple[DeviceAttribute | None, ...]
     """The attributes that selectors and constraints read."""
     capacity: bytes
     special: bytes
-    """Taints, counters and binding conditions."""
+    """The device's taints, counters and binding conditions, encoded."""
     is_shared: bool
     attributes: bytes | None
-    """All attributes, if it is not known which are read."""
+    """All attributes, encoded, or None if the attributes in `values` are enough."""
 
 
 class DeviceKinds:
-    """Numbers for the kinds of devices in slices.
+    """Numbers for the kinds of devices.
 
-    A device that cannot be compared with other devices has None instead of a number.
+    A device that cannot be compared with others has None instead of a number.
     """
 
     def __init__(self, names: ReadNames) -> None:
         self._names = names
         self.kinds: list[DeviceFacts] = []
-        """The kinds by number."""
+        """The kinds, indexed by their numbers."""
         self._numbers: dict[DeviceFacts, int] = {}
         self._by_slice: dict[PoolSlice, tuple[int | None, ...]] = {}
         self._alike: dict[tuple[int | None, ...], tuple[int | None, ...]] = {}
@@ -101,14 +101,14 @@ class DeviceKinds:
         self.states = NodeStates(self)
 
     def of(self, slice_: PoolSlice) -> tuple[int | None, ...]:
-        """Return the number of the kind for each device in the slice."""
+        """Return the kind of each device in the slice."""
         found = self._by_slice.get(slice_)
         if found is None:
             found = self._by_slice[slice_] = self._found(slice_)
         return found
 
     def of_device(self, device: PoolDevice) -> int | None:
-        """Return the number of the device's kind."""
+        """Return the kind of the device."""
         return self.of(device.slice)[device.slice.devices.index(device)]
 
     def _found(self, slice_: PoolSlice) -> tuple[int | None, ...]:
@@ -205,10 +205,9 @@ def _constraint_names(attribute: str, driver: str) -> tuple[str, str | None]:
 class NodeStates:
     """Numbers for the states of nodes.
 
-    Two nodes are in the same state if they have devices of the same kinds in the same order, and if these devices are
-    used in the same way. If the result of a search depends on nothing else, it is the same on all nodes in one state. A
-    node has a state only if it sees no devices except its own, and if the use of one device does not affect another
-    device.
+    Two nodes are in the same state if they have devices of the same kinds, in the same order and with the same uses. A
+    search that reads nothing else has the same result on both nodes. A node has no state if it can use devices that
+    other nodes can use, or if one of its devices can affect another.
     """
 
     def __init__(self, kinds: DeviceKinds) -> None:
@@ -216,18 +215,15 @@ class NodeStates:
         self._numbers: dict[Hashable, int] = {}
         self._device_numbers: dict[tuple[int | None, DeviceUse], int] = {}
         self.slices: list[tuple[tuple[int, ...], ...]] = []
-        """For each state, the states of the devices in each slice, as numbers."""
+        """By node state, the states of the devices in each slice."""
         self.devices: list[tuple[int | None, DeviceUse, PoolDevice]] = []
-        """For each state of a device, its kind, its use, and a device in that state."""
+        """By device state, its kind, its use, and one device in that state."""
         self._known: dict[str, tuple[int, int | None]] = {}
         """The last known version of each node, with its state."""
         self._plain: dict[PoolSlice, bool] = {}
 
     def get(self, node: str, version: int, pools: Callable[[], Sequence[Pool]], state: AllocatedState) -> int | None:
-        """Return the number of the node's state, or None if the node has no state.
-
-        The state does not change while the node's version does not change.
-        """
+        """Return the node's state, or None if it has none. The result is cached for each `version` of the node."""
         known = self._known.get(node)
         if known is None or known[0] != version:
             known = self._known[node] = version, self._number(pools(), state)
@@ -272,13 +268,13 @@ class NodeStates:
 
 
 class KnownKinds:
-    """The kinds of the devices in one cluster's slices, cached by the attributes that the claims read."""
+    """The device kinds in one cluster, cached by the attributes that the claims read."""
 
     def __init__(self) -> None:
         self._found: dict[Hashable, DeviceKinds] = {}
 
     def of(self, claims: Sequence[ClaimRequests]) -> DeviceKinds | None:
-        """Return the kinds of devices for these claims. If `read_names` returns None for the claims, return None."""
+        """Return the device kinds for these claims, or None if it is not known which attributes the claims read."""
         names = read_names(claims)
         if names is None:
             return None

@@ -1,9 +1,8 @@
-"""The devices taken within one search, which can be undone, and the devices of claims allocated before it.
+"""The devices that one search has taken, and the devices that allocated claims hold.
 
-First comes the ledger of a search. Every write goes through a method that also records how to undo it; `rewind` undoes
-the recorded writes in reverse order. Upstream undoes its writes by hand in several functions and forgets some of them.
-These are the writes named `leak_*`, which are not recorded and so survive; there are no other exceptions. Then comes
-the allocated state, which is read from the status of all claims in all namespaces.
+The ledger records how to undo each write, and `rewind` undoes them. Upstream forgets to undo some of its writes; the
+methods named `leak_*` reproduce this, and their writes are never undone. The allocated state is read from the status of
+the claims in all namespaces.
 """
 
 from __future__ import annotations
@@ -22,10 +21,7 @@ Undo = tuple[Callable[..., None], Any, Any]
 
 
 class Ledger:
-    """A record of everything that one search has taken so far.
-
-    All code may read its fields, but only its methods may write them.
-    """
+    """Everything that one search has taken so far. Only the methods of this class may write to the fields."""
 
     __slots__ = (
         "admin_taken",
@@ -43,43 +39,43 @@ class Ledger:
 
     def __init__(self, claims: int) -> None:
         self.taken: dict[DeviceID, tuple[int, ...]] = {}
-        """Dedicated devices taken, with the indices of the claims that took them."""
+        """The dedicated devices taken, with the indices of the claims that took them."""
         self.admin_taken: dict[DeviceID, tuple[int, ...]] = {}
-        """Devices taken with admin access, where it does not block other requests."""
+        """The devices taken with admin access, in releases where this leaves them free for other requests."""
         self.counters: dict[tuple[Hashable, str, str], int] = {}
-        """Running totals by (counter table, set, counter), in nano-units."""
+        """The amounts taken from counters in nano-units, by counter table, counter set and counter."""
         self.leaked: dict[tuple[Hashable, str, str], int] = {}
-        """The part of the running totals that is never released."""
+        """The part of `counters` that is never given back."""
         self.leaks = 0
-        """The number of writes so far that are never undone."""
+        """The number of writes that cannot be undone."""
         self.shares: dict[DeviceID, dict[str, int]] = {}
-        """The capacity taken from shared devices, in nano-units; an entry marks the device's capacity as in use."""
+        """The capacity taken from shared devices, in nano-units. Devices with an entry already consume their
+        counters."""
         self.kept: set[DeviceID] = set()
-        """Shared devices whose entry in `shares` is never released."""
+        """The shared devices whose entry in `shares` is never removed."""
         self.pins: dict[Hashable, tuple[int, Any]] = {}
-        """The number of devices and their common value, for each matchAttribute constraint."""
+        """The number of devices and their common value, by matchAttribute constraint."""
         self.remembered: dict[Hashable, dict[Any, Any]] = {}
-        """The values seen by each distinctAttribute constraint."""
+        """The values of the devices taken, by distinctAttribute constraint."""
         self.results: list[list[Any]] = [[] for _ in range(claims)]
-        """The takes of each claim, in order."""
+        """The devices that each claim takes, in order."""
         self.trail: list[Undo] = []
 
     def mark(self) -> int:
-        """Return a mark for the current point. `rewind` can return to this point."""
+        """Return a mark that `rewind` can return to."""
         return len(self.trail)
 
     def rewind(self, mark: int) -> None:
-        """Undo every recorded write since the mark."""
+        """Undo all writes since the mark, except leaks."""
         trail = self.trail
         while len(trail) > mark:
             undo, first, second = trail.pop()
             undo(first, second)
 
     def settle(self) -> None:
-        """Make everything taken so far permanent, so that it can no longer be undone.
+        """Make all writes permanent, so that they cannot be undone.
 
-        The undo records and the ledger refer to each other. When the records have been dropped, the ledger and its
-        search are freed as soon as they are unused. Otherwise, the garbage collector would free them later.
+        A finished search calls this, so that its memory is freed early.
         """
         self.trail.clear()
 
@@ -95,7 +91,7 @@ class Ledger:
         self.taken[device] = (*self.taken.get(device, ()), claim)
 
     def take_as_admin(self, device: DeviceID, claim: int) -> None:
-        """Record that a claim uses a device with admin access. The device stays free for other claims."""
+        """Record that a claim uses a device with admin access, which leaves the device free for other claims."""
         self._append(self.admin_taken, device, claim)
 
     def _append(self, table: dict[DeviceID, tuple[int, ...]], device: DeviceID, claim: int) -> None:
@@ -104,7 +100,7 @@ class Ledger:
         self.trail.append((table.__setitem__, device, before))
 
     def record(self, claim: int, result: Any) -> None:
-        """Append a result to a claim's results."""
+        """Append a result to the results of a claim."""
         self.results[claim].append(result)
         self.trail.append((self._drop_result, claim, None))
 
@@ -114,12 +110,12 @@ class Ledger:
     # -- counters ------------------------------------------------------------------------------------------------
 
     def charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
-        """Subtract a device's consumption from a counter table."""
+        """Subtract the device's consumption from a counter table."""
         _add(self.counters, table, consumption)
         self.trail.append((self._refund, table, consumption))
 
     def leak_charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
-        """Subtract a device's consumption permanently from a counter table (Q4, Q5, Q21)."""
+        """Subtract the device's consumption from a counter table permanently (Q4, Q5, Q21)."""
         self.leaks += 1
         _add(self.counters, table, consumption)
         _add(self.leaked, table, consumption)
@@ -131,7 +127,7 @@ class Ledger:
     # -- capacity ------------------------------------------------------------------------------------------------
 
     def share(self, device: DeviceID, amounts: tuple[tuple[str, int], ...], keeps_empty: bool) -> None:
-        """Take a share of a device. If `keeps_empty` is set, a share without amounts is never given back (Q5)."""
+        """Take a share of a device. If `keeps_empty` is true, a share without amounts is never given back (Q5)."""
         held = self.shares.get(device)
         before = None if held is None else held.copy()
         if held is None:
@@ -168,12 +164,12 @@ class Ledger:
     # -- constraints ---------------------------------------------------------------------------------------------
 
     def pin(self, constraint: Hashable, value: Any) -> None:
-        """Record that a matchAttribute constraint has one more device, and that all its devices have this value."""
+        """Record another device for a matchAttribute constraint, and the value that all its devices have."""
         self._pin(constraint, value)
         self.trail.append((self._unpin, constraint, None))
 
     def leak_pin(self, constraint: Hashable, value: Any) -> None:
-        """Record permanently that a matchAttribute constraint has one more device with the common value (Q21)."""
+        """Record another device for a matchAttribute constraint permanently (Q21)."""
         self.leaks += 1
         self._pin(constraint, value)
 
@@ -182,10 +178,7 @@ class Ledger:
         self.pins[constraint] = (count + 1, value)
 
     def narrow(self, constraint: Hashable, value: Any) -> None:
-        """Record that a constraint has one more device, and that `value` contains the common values of all its devices.
-
-        `rewind` undoes both changes.
-        """
+        """Record another device for a matchAttribute constraint, and the elements that all its lists have in common."""
         before = self.pins.get(constraint, (0, None))
         self.pins[constraint] = (before[0] + 1, value)
         self.trail.append((self.pins.__setitem__, constraint, before))
@@ -195,18 +188,18 @@ class Ledger:
         self.pins[constraint] = (count - 1, value)
 
     def remember(self, constraint: Hashable, slot: Any, value: Any) -> None:
-        """Record that a distinctAttribute constraint has seen `value` in `slot`."""
+        """Record the value of a device for a distinctAttribute constraint."""
         seen = self.remembered.setdefault(constraint, {})
         seen[slot] = value
         self.trail.append((self._forget, constraint, slot))
 
     def leak_remember(self, constraint: Hashable, slot: Any, value: Any) -> None:
-        """Record permanently that a distinctAttribute constraint has seen `value` in `slot` (Q21)."""
+        """Record the value of a device for a distinctAttribute constraint permanently (Q21)."""
         self.leaks += 1
         self.remembered.setdefault(constraint, {})[slot] = value
 
     def leak_forget(self, constraint: Hashable, slot: Any) -> None:
-        """Empty the slot, because a check is rolled back. The value is lost even if an earlier device set it (Q2)."""
+        """Forget the value in `slot` permanently, even if an earlier device set it (Q2)."""
         self.remembered.get(constraint, {}).pop(slot, None)
 
     def _forget(self, constraint: Hashable, slot: Any) -> None:
@@ -228,7 +221,8 @@ def _add(
 _NONE: frozenset[str] = frozenset()
 
 DeviceUse = tuple[bool, tuple[tuple[str, int], ...] | None]
-"""Whether a device is assigned whole, and the capacity that its shares consume; None if it has no shares."""
+"""The use of a device: whether it is allocated as a whole, and the capacity that its shares consume (None: no
+shares)."""
 
 FREE: DeviceUse = (False, None)
 _WHOLE: DeviceUse = (True, None)
@@ -252,12 +246,11 @@ def _put(table: dict[DeviceID, Any], device: DeviceID, value: Any) -> None:
 
 @dataclass(slots=True)
 class AllocatedState:
-    """The devices that are in use.
+    """The devices that allocated claims hold.
 
-    `dedicated` contains each device that is allocated as a whole, with the claim that holds the device; no other
-    request can get the device. `shared` contains each device that is allocated in shares, with the claims that hold a
-    share. `aggregate` is the capacity that these shares consume, in nano-units by capacity name. If the shares of a
-    device consume no capacity, the device is only in `shared`.
+    `dedicated` has the holder of each device that is allocated as a whole. `shared` has the holders of each device that
+    is allocated in shares, and `aggregate` has the capacity that those shares consume, in nano-units. A device whose
+    shares consume no capacity is in `shared` only.
     """
 
     dedicated: dict[DeviceID, str] = field(default_factory=dict)
@@ -279,14 +272,14 @@ class AllocatedState:
 
     @classmethod
     def of(cls, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> AllocatedState:
-        """Return the devices that these claims hold. Claims without an allocation hold no devices."""
+        """Return the devices that these claims hold."""
         state = cls()
         for claim in claims:
             state.add(claim, consumable_capacity=consumable_capacity)
         return state
 
     def copy(self) -> AllocatedState:
-        """Return an independent copy of this state. There must be no open forks."""
+        """Return an independent copy of this state. No fork may be open."""
         shared = {device: [*claims] for device, claims in self.shared.items()}
         aggregate = {device: {**amounts} for device, amounts in self.aggregate.items()}
         made = AllocatedState({**self.dedicated}, shared, aggregate)
@@ -296,10 +289,7 @@ class AllocatedState:
         return made
 
     def add(self, claim: ResourceClaim, *, consumable_capacity: bool) -> None:
-        """Add the devices that a claim holds.
-
-        A claim without an allocation holds no devices. Devices with admin access are not added.
-        """
+        """Add the devices that a claim holds, except devices with admin access."""
         status = claim.status
         if status is None or status.allocation is None:
             return
@@ -308,7 +298,8 @@ class AllocatedState:
             if result.admin_access:
                 continue
             pool = result.driver, result.pool
-            self._uses.pop(pool, None)
+            if self._uses:
+                self._uses.pop(pool, None)
             device = DeviceID(*pool, result.device)
             if self._kept:
                 self._keep(device)
@@ -334,7 +325,7 @@ class AllocatedState:
     def remove(self, claim: ResourceClaim, *, consumable_capacity: bool) -> bool:
         """Remove the devices that `add` added for the claim.
 
-        Return False if this is not possible; the state must then be rebuilt from all claims.
+        Return False if this is not possible. The state must then be built again from all claims.
         """
         status = claim.status
         if status is None or status.allocation is None:
@@ -378,21 +369,21 @@ class AllocatedState:
 
     @property
     def not_kept(self) -> tuple[str, ...]:
-        """The names of the fields that a fork does not save. These fields are restored device by device."""
+        """The fields that a fork does not save, because `reverted` restores them device by device."""
         return self.__slots__
 
     def forked(self) -> None:
-        """Start a fork. From now on, the previous use of each device is kept when the use changes."""
+        """Start a fork: from now on, remember how each changed device was used before."""
         self._kept.append({})
 
     def committed(self) -> None:
-        """End the last fork, and keep the changes since the fork started."""
+        """End the last fork, and keep its changes."""
         kept = self._kept.pop()
         if self._kept:
             self._kept[-1] = kept | self._kept[-1]
 
     def reverted(self) -> None:
-        """End the last fork, and restore the devices that changed since the fork started."""
+        """End the last fork, and undo its changes."""
         for device, before in self._kept.pop().items():
             pool, now = (device.driver, device.pool), self._holding(device)
             self._uses.pop(pool, None)
@@ -418,15 +409,15 @@ class AllocatedState:
         )
 
     def dedicated_in(self, pool: PoolID) -> Set[str]:
-        """Return the names of the pool's devices that are allocated as a whole."""
+        """Return the names of the devices in the pool that are allocated as a whole."""
         return self._by_pool.get(pool, _NONE)
 
     def shares_in(self, pool: PoolID) -> bool:
-        """Return whether any device of the pool is allocated in shares."""
+        """Return whether any device in the pool is allocated in shares."""
         return self._sharing[pool] > 0
 
     def uses(self, pool: PoolID, owner: Hashable, names: Callable[[], Iterable[str]]) -> tuple[DeviceUse, ...]:
-        """Return how each device in one of the pool's slices is used.
+        """Return how each device in a slice of the pool is used.
 
         `owner` identifies the slice, and `names` returns the names of its devices.
         """
@@ -451,18 +442,18 @@ class AllocatedState:
     def holds_counters(self, device: DeviceID, *, shared_too: bool) -> bool:
         """Return whether the device already consumes its counters.
 
-        If `shared_too` is set, the result is also true for a device that is allocated in shares.
+        A device that is allocated in shares counts only if `shared_too` is true.
         """
         return device in self.dedicated or (shared_too and (device in self.shared or device in self.aggregate))
 
     def holders(self, device: DeviceID) -> list[str]:
-        """Return the claim that holds the whole device, or the claims that hold a share of it, without duplicates."""
+        """Return the claims that hold the device or a share of it, without duplicates."""
         if device in self.dedicated:
             return [self.dedicated[device]]
         return list(dict.fromkeys(self.shared.get(device, ())))
 
     def holder(self, device: DeviceID) -> str | None:
-        """Return a claim that holds the device or a share of it, or None if no claim does."""
+        """Return a claim that holds the device or a share of it, or None."""
         if device in self.dedicated:
             return self.dedicated[device]
         return next(iter(self.shared.get(device, ())), None)

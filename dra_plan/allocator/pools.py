@@ -1,18 +1,17 @@
-"""Pools: the slices that count, the state of a pool, and the devices that a node can reach.
+"""Find the pools of a node: the slices of each pool, the pool's state, and the devices that the node can use.
 
-In order: prepared slices and devices, and a pool as one node sees it; one generation of a pool in the whole cluster,
-and its problems; and gathering a node's pools, as upstream's GatherPools does (KEP-4381). Nothing here deals with
-claims.
+In order: slices and devices, and a pool as a node sees it; a generation of a pool in the whole cluster, with its
+problems; and the search for a node's pools, as in upstream's GatherPools (KEP-4381).
 """
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
 
 import msgspec
+from msgspec import Struct, field
 
 from dra_plan.api import quantity
 from dra_plan.api.core import Node
@@ -28,7 +27,7 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 class PoolState(enum.Enum):
-    """The state of a pool. The state decides how the pool can be used."""
+    """The state of a pool, which decides whether its devices can be used."""
 
     COMPLETE = "Complete"
     INCOMPLETE = "Incomplete"
@@ -37,11 +36,11 @@ class PoolState(enum.Enum):
 
 
 Consumption = tuple[tuple[str, str, int], ...]
-"""A device's consumption of counters: (counter set, counter, nano-units)."""
+"""The counters that a device consumes: counter set, counter, and amount in nano-units."""
 
 
 class PoolDevice:
-    """A device in its slice, with the taints of the device and the taints that rules add.
+    """A device in a slice, with its own taints and the taints from device taint rules.
 
     All nodes share one object for each device.
     """
@@ -58,14 +57,14 @@ class PoolDevice:
 
     @property
     def capacity_key(self) -> bytes:
-        """A key that is equal for devices with equal capacities."""
+        """A key that is equal for devices with equal capacity."""
         if self._capacity_key is None:
             self._capacity_key = _encode(self.device.capacity)
         return self._capacity_key
 
     @property
     def consumption(self) -> Consumption:
-        """The amounts that the device consumes from the counters of its pool."""
+        """The counters that the device consumes."""
         if self._consumption is None:
             self._consumption = tuple(
                 (entry.counter_set, name, quantity.parse(counter.value).nano)
@@ -79,7 +78,7 @@ class PoolDevice:
 
 
 class PoolSlice:
-    """A slice in a form that is prepared for finding the pools of nodes."""
+    """A ResourceSlice, prepared for finding the pools of nodes."""
 
     __slots__ = ("_devices", "_is_plain", "_rules", "generation", "name", "object", "pool_id", "position")
 
@@ -113,11 +112,11 @@ class PoolSlice:
         return self._devices
 
     def device_names(self) -> list[str]:
-        """Return the names of the devices in manifest order."""
+        """Return the names of the slice's devices in manifest order."""
         return [device.name for device in self.object.spec.devices]
 
     def taints_of(self, device: Device) -> Sequence[DeviceTaint]:
-        """Return the taints of one of the slice's devices, including those that device taint rules add."""
+        """Return the taints of a device in the slice, including those from device taint rules."""
         return tainted(device, self.pool_id, self._rules)
 
     @property
@@ -127,19 +126,19 @@ class PoolSlice:
 
     @property
     def binds(self) -> bool:
-        """True if any device has binding conditions."""
+        """True if a device in the slice has binding conditions."""
         return any(device.binding_conditions for device in self.object.spec.devices)
 
 
-@dataclass(slots=True, eq=False)
-class Pool:
-    """A pool as it is seen by one node, or by several nodes that see it in the same form.
+class Pool(Struct, eq=False):
+    """A pool as a node sees it.
 
-    `slices` are the slices that have devices and select the node, in search order. `counter_slices` are the slices with
-    counter sets. `seen` is the number of slices that were counted, and `expected` is the number of slices that the pool
-    should have. `peers` are the slices in the whole cluster, if these were counted. `problem` is a contradiction in the
-    pool, and `superseded_by` is the newer generation that makes the pool obsolete. Slices are sorted and split only if
-    the pool is complete. An incomplete or obsolete pool keeps its slices in the order in which they were found.
+    `slices` are the slices with devices for the node, in search order, and `counter_slices` are those with counter
+    sets. `seen` is the number of slices found, and `expected` is the number that the pool should have. `peers` are the
+    slices for all nodes, if they were counted. `superseded_by` is the newer generation that makes the pool obsolete.
+
+    If the pool is incomplete or obsolete, its slices are in input order, and slices with counter sets are not
+    separated.
     """
 
     id: PoolID
@@ -155,13 +154,13 @@ class Pool:
 
     @property
     def elsewhere(self) -> list[PoolSlice]:
-        """The counted slices with devices for other nodes, in input order. Only their counters matter for this node."""
+        """The slices with devices for other nodes only, in input order."""
         own = {*self.slices, *self.counter_slices}
         return [slice_ for slice_ in self.peers if slice_ not in own]
 
     @property
     def state(self) -> PoolState:
-        """The state of the pool. If several states apply, this is the state that upstream tests first."""
+        """The state of the pool: the first that upstream tests, if several apply."""
         if self.superseded_by is not None:
             return PoolState.OBSOLETE
         if self.incomplete:
@@ -170,24 +169,27 @@ class Pool:
 
     @property
     def usable(self) -> bool:
-        """True if devices may be taken from the pool in a release that skips pools with problems."""
+        """True if the pool is complete and valid."""
         return self.state is PoolState.COMPLETE
 
     def devices(self) -> Iterable[PoolDevice]:
-        """Yield the devices that the node can reach, in search order."""
+        """Yield the devices of the pool that the node can use, in search order."""
         for slice_ in self.slices:
             yield from slice_.devices
 
 
 def is_searched(pool: Pool, rules: Rules) -> bool:
-    """Return whether devices may be taken from the pool."""
+    """Return whether the scheduler takes devices from the pool.
+
+    Releases that do not skip unusable pools take devices from an incomplete pool too.
+    """
     return pool.usable or not (rules.skips_unusable_pools or pool.problem)
 
 
 def targets(slice_: PoolSlice, node: Node) -> bool:
-    """Return whether the slice selects the node.
+    """Return whether the slice is for the node.
 
-    With per-device node selection, the slice selects the node if at least one of its devices selects the node.
+    With per-device node selection, at least one of its devices must be for the node.
     """
     spec = slice_.object.spec
     if spec.node_name or spec.all_nodes or spec.node_selector is not None:
@@ -198,7 +200,7 @@ def targets(slice_: PoolSlice, node: Node) -> bool:
 
 
 def device_is_on(device: PoolDevice, node: Node) -> bool:
-    """Return whether a device can be used on the node. The result is always True without per-device node selection."""
+    """Return whether the device is available on the node. Only per-device node selection can exclude it."""
     if not device.slice.object.spec.per_device_node_selection:
         return True
     return _selects(device.device, node, "")
@@ -229,7 +231,7 @@ def _selects(fields: ResourceSliceSpec | Device, node: Node, where: str) -> bool
 
 
 class Generation:
-    """The slices in one generation of a pool, in input order. `newest` is the newest generation of the pool."""
+    """The slices of one generation of a pool, in input order. `newest` is the pool's newest generation."""
 
     __slots__ = ("_agrees", "_counters", "_repeats", "newest", "slices")
 
@@ -239,11 +241,11 @@ class Generation:
         self._counters: _Counters | None = None
         self._agrees: bool | None = None
         self._repeats: bool | None = None
-        """True if any device name occurs twice, on any node; None until first needed, like the other attributes."""
+        """True if two devices in the whole generation have the same name; None until first needed."""
 
     @property
     def agrees(self) -> bool:
-        """True if all slices state the same number of slices for the pool."""
+        """True if all slices have the same resourceSliceCount."""
         if len(self.slices) == 1:
             return True
         if self._agrees is None:
@@ -252,11 +254,11 @@ class Generation:
 
     @property
     def is_whole(self) -> bool:
-        """True if the generation has the number of slices that its slices state."""
+        """True if no slice is missing, according to resourceSliceCount."""
         return self.agrees and len(self.slices) == self.slices[0].object.spec.pool.resource_slice_count
 
     def duplicate_device(self, slices: Sequence[PoolSlice]) -> PoolProblem | None:
-        """Return a problem if a device name occurs twice in these slices of the generation; otherwise return None."""
+        """Return a problem if two devices in `slices` have the same name, or None."""
         if self._repeats is None:
             names = [device.name for slice_ in self.slices for device in slice_.object.spec.devices]
             self._repeats = len(set(names)) < len(names)
@@ -266,10 +268,10 @@ class Generation:
     def counter_problem(
         self, counter_slices: Sequence[PoolSlice], slices: Sequence[PoolSlice], *, elsewhere: bool
     ) -> PoolProblem | None:
-        """Return the problem with the counter sets or with the devices that consume them, or None.
+        """Return a problem with counter sets or with the devices that consume them, or None.
 
-        The devices in `slices`, which a node sees, are checked first. If `elsewhere` is set, the devices in the other
-        slices are checked after them. `counter_slices` are the slices with counter sets. All nodes see these slices.
+        `slices` are the slices that the node sees; they are checked first. If `elsewhere` is true, slices for other
+        nodes are checked too. `counter_slices` are the slices with counter sets, which all nodes see.
         """
         if self._counters is None:
             self._counters = _Counters(counter_slices, self.slices)
@@ -301,7 +303,7 @@ class _Counters:
 
 
 def repeated_device(slices: Iterable[PoolSlice]) -> str | None:
-    """Return the first device name that occurs twice in the slices, or None if all names are different."""
+    """Return the first device name that occurs twice in the slices, or None."""
     names: set[str] = set()
     for slice_ in slices:
         for device in slice_.object.spec.devices:
@@ -335,7 +337,7 @@ _by_id = attrgetter("id")
 
 
 class PoolGatherer:
-    """Finds the pools of nodes. One gatherer serves all nodes."""
+    """Finds the pools of nodes."""
 
     def __init__(
         self,
@@ -369,20 +371,20 @@ class PoolGatherer:
 
     @property
     def node_names(self) -> Iterable[str]:
-        """The names of the nodes that have slices of their own. No other node can use these slices."""
+        """The nodes that have slices of their own."""
         return self._local.keys()
 
     @property
     def shared_slices(self) -> Sequence[PoolSlice]:
-        """The slices that do not belong to a single node."""
+        """The slices without a node name."""
         return self._shared
 
     def local_slices(self, node: str) -> Sequence[PoolSlice]:
-        """Return the slices whose node name is this node."""
+        """Return the slices with this node name."""
         return self._local.get(node, ())
 
     def counts(self, slice_: ResourceSlice) -> bool:
-        """Return whether the scheduler reads the slice. The scheduler skips slices that need a disabled feature."""
+        """Return whether the scheduler reads the slice. It skips a slice that needs a disabled feature."""
         if self._features.partitionable_devices:
             return True
         spec = slice_.spec
@@ -393,9 +395,8 @@ class PoolGatherer:
     ) -> list[Pool]:
         """Return the node's pools in search order.
 
-        If `sighted` is passed, the quirks that affected the result are added to this set. If `obsolete` is passed,
-        pools that are left out because there is a newer generation are added to this list. Raises AllocationError if a
-        node selector cannot be parsed, as upstream does.
+        `sighted` collects the quirks that affect the result, and `obsolete` collects the pools that a newer generation
+        replaces. Raises AllocationError if a node selector cannot be parsed, as upstream does.
         """
         if not self._shared and (lone := self._lone_pools(node)) is not None:
             return lone
@@ -430,14 +431,14 @@ class PoolGatherer:
         return pools
 
     def whole(self, pool_id: PoolID, generation: int) -> Pool:
-        """Return one generation of a pool with all its slices, even if the slices select different nodes."""
+        """Return one generation of a pool with the slices for all nodes."""
         whole = self.generation(pool_id, generation)
         pool = self._put_together(list(whole.slices), set())
         pool.superseded_by = whole.newest if whole.newest > generation else None
         return pool
 
     def generation(self, pool_id: PoolID, number: int) -> Generation:
-        """Return one generation of a pool, with its slices from the whole cluster."""
+        """Return one generation of a pool."""
         slices = self._by_pool[pool_id]
         if len(slices) == 1:  # like most pools: not worth caching
             return Generation(slices, number)
@@ -455,10 +456,7 @@ class PoolGatherer:
         return found
 
     def newest(self, pool_id: PoolID) -> Generation:
-        """Return the newest generation of a pool, with its slices from the whole cluster.
-
-        The devices of older generations cannot be used.
-        """
+        """Return the newest generation of a pool. Devices of older generations cannot be used."""
         first = self._by_pool[pool_id][0].generation
         return self.generation(pool_id, self.generation(pool_id, first).newest)
 
@@ -575,7 +573,7 @@ class PoolGatherer:
 
 
 class KnownPools:
-    """The pools that one gatherer finds. They are cached by node for callers that ask for a node repeatedly."""
+    """A cache for the pools that a gatherer finds, by node."""
 
     def __init__(self, gatherer: PoolGatherer) -> None:
         self._gatherer = gatherer

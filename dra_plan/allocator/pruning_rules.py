@@ -1,6 +1,6 @@
-"""When pruning starts, and which rules it uses.
+"""The settings for pruning.
 
-The rules themselves are in `pruning`, which is imported when needed.
+The rules are in `pruning`, which is imported only when needed.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ ESCALATE_AFTER = 500
 
 
 class Pruning(NamedTuple):
-    """The settings for pruning: when pruning begins, and the rules that pruning uses.
+    """The settings for pruning: when it starts, and which rules it uses.
 
-    Pruning begins when the plain search has taken `after` steps. If `after` is None, pruning never begins. Some tests
-    use only some of the rules.
+    Pruning starts after `after` steps of the plain walk, or never if `after` is None.
     """
 
     after: int | None = ESCALATE_AFTER

@@ -1,14 +1,14 @@
-"""The reasons for rejecting a device or a request, and the ways in which an allocation can end without a result.
+"""The reasons for rejecting a device or a request, and the errors that end an allocation.
 
-Reasons come first. They are values, never sentences; `output` words them. Then come the errors, of the three kinds that
-upstream distinguishes, and the step budget. An error's `cause` gives its kind and subject; its text is upstream's, and
-is to be shown but never parsed.
+Reasons are values without texts. There are three kinds of errors, as in upstream, and one for the step limit. `cause`
+says what an error is about; its message is upstream's, to be shown but never parsed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
 
 from dra_plan.errors import DraPlanError
 
@@ -16,15 +16,15 @@ from .identity import PoolID
 
 
 class InUse(NamedTuple):
-    """A device that an allocated claim (`NAMESPACE/NAME`) uses, or that was taken earlier in this search."""
+    """The device is in use by an allocated claim (`NAMESPACE/NAME`) or, if `claim` is None, by the search itself."""
 
     claim: str | None
 
 
 class SelectorRefused(NamedTuple):
-    """A selector that is false for the device.
+    """A selector is false for the device.
 
-    `position` is its index in the class `class_name`, or in the request if `class_name` is None.
+    `position` is the index of the selector in the class `class_name` or, if this is None, in the request.
     """
 
     class_name: str | None
@@ -33,19 +33,19 @@ class SelectorRefused(NamedTuple):
 
 
 class OtherNode(NamedTuple):
-    """A device that is only on other nodes. With per-device node selection, each device says on which nodes it is."""
+    """The device is available only on other nodes."""
 
 
 class BindingConditionsOff(NamedTuple):
-    """A device that has binding conditions, although the feature for binding conditions is off."""
+    """The device has binding conditions, but the feature gate for them is off."""
 
 
 class CountersOff(NamedTuple):
-    """A device that consumes counters, although the feature for partitionable devices is off."""
+    """The device consumes counters, but the feature gate for partitionable devices is off."""
 
 
 class NotTolerated(NamedTuple):
-    """A device taint that the request does not tolerate."""
+    """The request does not tolerate a taint of the device."""
 
     key: str
     value: str
@@ -53,20 +53,20 @@ class NotTolerated(NamedTuple):
 
 
 class CapacityMissing(NamedTuple):
-    """A requested capacity that the device does not have."""
+    """The device does not have a requested capacity."""
 
     name: str
 
 
 class PolicyViolated(NamedTuple):
-    """An amount that the device's request policy does not allow."""
+    """The request policy of a capacity does not allow the amount."""
 
     name: str
     amount: str
 
 
 class CapacityShort(NamedTuple):
-    """A capacity that has less left than the request needs. Amounts are in nano-units."""
+    """A capacity of the device has less left than the request needs. Amounts are in nano-units."""
 
     name: str
     need: int
@@ -74,9 +74,9 @@ class CapacityShort(NamedTuple):
 
 
 class CounterShort(NamedTuple):
-    """A counter that has less left than the device needs. Amounts are in nano-units.
+    """A counter has less left than the device needs. Amounts are in nano-units.
 
-    The device itself may not consume the counter (Q7).
+    With Q7, it may be a counter that the device does not consume.
     """
 
     counter_set: str
@@ -86,14 +86,14 @@ class CounterShort(NamedTuple):
 
 
 class AttributeMissing(NamedTuple):
-    """An attribute that a constraint compares but that the device does not have."""
+    """The device does not have an attribute that a constraint compares."""
 
     constraint: int
     attribute: str
 
 
 class AttributeDiffers(NamedTuple):
-    """A value that differs from the value of the devices that were taken before. matchAttribute does not allow this."""
+    """The device's value differs from the value of the devices taken before (matchAttribute)."""
 
     constraint: int
     attribute: str
@@ -102,7 +102,7 @@ class AttributeDiffers(NamedTuple):
 
 
 class AttributeRepeats(NamedTuple):
-    """A value that a device taken before already has. distinctAttribute does not allow this."""
+    """A device taken before has the same value (distinctAttribute)."""
 
     constraint: int
     attribute: str
@@ -111,10 +111,10 @@ class AttributeRepeats(NamedTuple):
 
 
 ConstraintReason = AttributeMissing | AttributeDiffers | AttributeRepeats
-"""The ways in which a device breaks a constraint."""
+"""The reasons why a device can violate a constraint."""
 
 CapacityReason = CapacityMissing | PolicyViolated | CapacityShort
-"""The reasons why a device's capacity cannot serve a request."""
+"""The reasons why the capacity of a device may not be enough for a request."""
 
 DeviceReason = (
     InUse
@@ -129,22 +129,22 @@ DeviceReason = (
     | CounterShort
     | ConstraintReason
 )
-"""The reasons why a device was not given to a request."""
+"""The reasons for rejecting a device for a request."""
 
 
 class NothingMatches(NamedTuple):
-    """A request for all matching devices, on a node that has no matching device."""
+    """The request is for all matching devices, but none on the node matches."""
 
 
 class TooManyDevices(NamedTuple):
-    """A claim that would get more devices than a claim may have."""
+    """The claim would get more devices than a claim may have."""
 
     need: int
     limit: int
 
 
 RequestReason = NothingMatches | TooManyDevices
-"""The reasons why a request was rejected before any device was tried."""
+"""The reasons for rejecting a request before any device is checked."""
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -167,12 +167,11 @@ ErrorCode = Literal[
     "selector-compile",
     "selector-runtime",
 ]
-"""The kinds of errors; docs/reasons.md describes each."""
+"""The kinds of errors, described in docs/reasons.md."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """The reason why an attempt ends with an error: the kind of the error, upstream's text, and the objects involved.
+class Cause(Struct, frozen=True):
+    """The cause of an error: its kind, upstream's message, and the objects that it is about.
 
     `claim` is NAMESPACE/NAME, `request` is REQUEST or REQUEST/ALTERNATIVE, and `gate` is the feature gate that is off.
     Fields that do not apply are empty.
@@ -188,23 +187,22 @@ class Cause:
 
 
 class AllocationError(DraPlanError):
-    """Raised when an error ends the whole scheduling attempt of the pod, on all nodes."""
+    """Raised for an error that ends the scheduling attempt of the pod."""
 
     def __init__(self, cause: Cause) -> None:
         super().__init__(cause.message)
         self.cause = cause
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what pickle needs to rebuild the error in another process."""
+        """Return what pickle needs to create the error in another process."""
         return type(self), (self.cause,)
 
 
 class SelectorError(AllocationError):
-    """Raised when a selector does not compile, or when it fails on a device.
+    """Raised if a selector does not compile, or if it fails on a device.
 
-    `position` is the selector's index in its class or request. `detail` is the message of CEL. `device` is the device
-    on which the selector failed, or None if the selector does not compile. `of_device` is true if no selector at all
-    can be evaluated on this device.
+    `position` is the index of the selector in its class or request, and `detail` is CEL's message. `device` is None if
+    the selector does not compile. `of_device` is true if every selector would fail on the device.
     """
 
     def __init__(
@@ -215,22 +213,22 @@ class SelectorError(AllocationError):
         self.device, self.of_device = device, of_device
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what pickle needs to rebuild the error in another process."""
+        """Return what pickle needs to create the error in another process."""
         parts = (self.cause, self.position, self.expression, self.detail, self.device, self.of_device)
         return SelectorError, parts
 
 
 class NodeAllocationError(DraPlanError):
-    """Raised when an error rejects only this node."""
+    """Raised for an error that rejects only the current node."""
 
     def __init__(self, cause: Cause) -> None:
         super().__init__(cause.message)
         self.cause = cause
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what pickle needs to rebuild the error in another process."""
+        """Return what pickle needs to create the error in another process."""
         return type(self), (self.cause,)
 
 
 class StepsExhaustedError(DraPlanError):
-    """Raised when the step budget is used up before the search ends. The outcome is then undecided."""
+    """Raised if a search reaches its step limit or its deadline. The outcome is then undecided."""

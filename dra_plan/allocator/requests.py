@@ -1,13 +1,14 @@
-"""Requests prepared for the search; each request or alternative becomes one Want, checked as upstream checks it.
+"""Prepare claims for the search, checking requests as upstream does. Messages are upstream's.
 
-Everything that does not depend on the node is prepared once. The texts are upstream's.
+A Want is a request or one of its alternatives. Nothing here depends on the node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from dra_plan.api.meta import QuantityText
 from dra_plan.api.resource import (
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from dra_plan.cel import Selector
 
 RESULTS_LIMIT = 32
-"""The maximum number of devices for one claim (`AllocationResultsMaxSize`)."""
+"""The maximum number of devices in a claim (`AllocationResultsMaxSize`)."""
 
 _ADVICE = (
     ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has()"
@@ -40,15 +41,11 @@ _ADVICE = (
 )
 
 Compile = Callable[[str], "Selector"]
-"""A function that compiles an expression, or raises ValueError with the compiler's text."""
+"""A function that compiles an expression. It raises ValueError with the compiler's message."""
 
 
-@dataclass(slots=True, eq=False)
-class SelectorCondition:
-    """A selector in the class `class_name` or in a claim's request, with its index.
-
-    The selector is compiled when it is first needed.
-    """
+class SelectorCondition(Struct, eq=False):
+    """A selector of the class `class_name` or, if this is None, of a request. `index` is its position there."""
 
     claim: str
     class_name: str | None
@@ -56,13 +53,13 @@ class SelectorCondition:
     expression: str
     compile: Compile
     explains: bool = False
-    """True if errors name the device and include advice."""
+    """True if error messages name the device and give advice."""
     selector: Selector | None = None
 
     def holds(self, device: PoolDevice) -> bool:
-        """Return whether the device matches the selector.
+        """Return whether the selector is true for the device.
 
-        Raises SelectorError, which ends the allocation on all nodes.
+        Raises SelectorError, which ends the scheduling attempt of the pod.
         """
         selector = self.selector or self.compiled()
         try:
@@ -71,7 +68,7 @@ class SelectorCondition:
             raise self._failed(error, device) from error
 
     def compiled(self) -> Selector:
-        """Return the compiled selector. The selector is compiled only once. Raises SelectorError."""
+        """Return the compiled selector. Raises SelectorError."""
         if self.selector is None:
             try:
                 self.selector = self.compile(self.expression)
@@ -92,12 +89,11 @@ class SelectorCondition:
         return SelectorError(cause, self.index, self.expression, str(error), device, of_device)
 
 
-@dataclass(slots=True, eq=False)
-class Want:
+class Want(Struct, eq=False):
     """A request of a claim, or one alternative of a firstAvailable request.
 
-    `problem` says, in upstream's words, why the search cannot even start with the request. `count` is the number of
-    devices that an ExactCount request needs. If `takes_all` is set, the number depends on the node.
+    `count` is the number of devices needed; if `takes_all` is true, the number depends on the node. `problem` is the
+    error that ends the search when it reaches the request, if any.
     """
 
     claim_index: int
@@ -123,34 +119,27 @@ class Want:
 
     @property
     def request_name(self) -> str:
-        """The name of the request. For an alternative, this is the name of the request with the alternative."""
+        """The name of the request. For an alternative, it is the name of the request that lists the alternative."""
         return self.parent or self.name
 
     def cause(self, code: ErrorCode, text: str, *, pool: PoolID | None = None) -> Cause:
-        """Return the cause of an error about this request.
-
-        The message of the cause is upstream's prefix for the claim and the request, followed by the text.
-        """
+        """Return the cause of an error about this request. Upstream's prefix is added to `text`."""
         place = f"claim {self.claim.key}, request {self.name}"
         return Cause(code, f"{place}: {text}", claim=self.claim.key, request=self.full_name, pool=pool)
 
     def selector_refusal(self, device: PoolDevice) -> SelectorRefused | None:
-        """Return the first selector that is false for the device, or None if there is none.
-
-        The selectors of the class are tried before the selectors of the request.
-        """
+        """Return the first selector that is false for the device, or None. The class's selectors come first."""
         for condition in self.conditions:
             if not condition.holds(device):
                 return SelectorRefused(condition.class_name, condition.index, condition.expression)
         return None
 
 
-@dataclass(slots=True, eq=False)
-class ClaimRequests:
-    """A claim that has been prepared for the search.
+class ClaimRequests(Struct, eq=False):
+    """A claim, prepared for the search.
 
-    Each entry of `requests` is a list. The list contains the alternatives of a request or, if there are none, the
-    request.
+    `requests` has a list for each request: its alternatives or, if it has none, the request itself. `alternatives` says
+    whether the request has alternatives.
     """
 
     claim: ResourceClaim
@@ -158,7 +147,7 @@ class ClaimRequests:
     alternatives: list[bool] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)
     problem: Cause | None = None
-    """The constraint that cannot be used, if any; the search reaches it after the requests."""
+    """The error of a constraint that cannot be used, if any. The search raises it after it has checked the requests."""
 
 
 class RequestReader:
@@ -170,10 +159,7 @@ class RequestReader:
         self._conditions: dict[str, tuple[SelectorCondition, ...]] = {}
 
     def read(self, claim_index: int, claim: ResourceClaim) -> ClaimRequests:
-        """Return the claim with all its requests and constraints, prepared for the search.
-
-        Problems do not raise errors; they are recorded in the result.
-        """
+        """Return the claim with its requests and constraints. Problems are recorded in the result, not raised."""
         ready = ClaimRequests(claim)
         self._read_constraints(claim_index, ready)
         for index, request in enumerate(claim.spec.devices.requests):
@@ -288,10 +274,7 @@ class RequestReader:
 
 
 def class_conditions(device_class: DeviceClass, compile_: Compile, rules: Rules) -> tuple[SelectorCondition, ...]:
-    """Return the selectors of a class.
-
-    A selector without CEL is skipped in a class. In a request, such a selector is a problem.
-    """
+    """Return the selectors of a class. A selector without CEL is skipped in a class, but is an error in a request."""
     return _conditions("", device_class.metadata.name, device_class.spec.selectors, compile_, rules)
 
 

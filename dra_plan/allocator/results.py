@@ -1,4 +1,4 @@
-"""Build AllocationResults from a search's takes, with devices, configuration and node selector."""
+"""Create the AllocationResults for the devices that a search has taken."""
 
 from __future__ import annotations
 
@@ -28,14 +28,13 @@ _NOTHING: list[Any] = []
 """One empty list shared by all results, because there are too many for a list each; frozen objects never change it."""
 
 MOST_SELECTORS = 8192
-"""The maximum number of nodes whose selectors are cached for the next claim, which may get devices on the same
-nodes."""
+"""The maximum number of node selectors in the cache."""
 
 
 class Take(NamedTuple):
-    """A device that is taken for a request or for one of its alternatives.
+    """A device taken for a request or one of its alternatives.
 
-    If the device is shared, `share` lists the amounts that are consumed. Otherwise, `share` is None.
+    `share` is the capacity consumed if the device is allocated in shares, and None otherwise.
     """
 
     want: Want
@@ -44,7 +43,7 @@ class Take(NamedTuple):
 
 
 class ResultMaker:
-    """Creates allocation results for one search on one node."""
+    """Creates the AllocationResults of one search."""
 
     def __init__(self, node: str, target: Target) -> None:
         self._node = node
@@ -53,10 +52,7 @@ class ResultMaker:
         self.sighted: set[Quirk] = set()
 
     def result(self, ready: ClaimRequests, takes: list[Take], chosen: dict[int, int]) -> AllocationResult:
-        """Return the AllocationResult of one claim.
-
-        `chosen` contains the chosen alternative of each firstAvailable request.
-        """
+        """Return the AllocationResult of a claim. `chosen` is the index of the alternative taken for each request."""
         wants = [options[chosen.get(index, 0)] for index, options in enumerate(ready.requests)]
         return AllocationResult(
             devices=DeviceAllocationResult(
@@ -134,10 +130,7 @@ class ResultMaker:
 
 
 class LateResults(Sequence[AllocationResult]):
-    """The allocation results for the devices taken on one node. They are created when they are first read.
-
-    Use them only if `can_be_late` is true.
-    """
+    """The AllocationResults of one node, created when they are first read. Use them only if `can_be_late` is true."""
 
     def __init__(
         self,
@@ -170,7 +163,7 @@ class LateResults(Sequence[AllocationResult]):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the results as a list, for copies and other processes."""
+        """Return the results as a plain list, for pickle and copy."""
         return list, (self._read(),)
 
     def __repr__(self) -> str:
@@ -178,10 +171,10 @@ class LateResults(Sequence[AllocationResult]):
 
 
 def can_be_late(claims: Sequence[ClaimRequests], slices: Iterable[PoolSlice]) -> bool:
-    """Return whether the results for devices in these slices can be created after the search.
+    """Return whether the results can be created after the search without a different outcome.
 
-    This is possible if the claims have no configuration and all devices are local to a node. The creation of the
-    results then cannot fail, and does not depend on a known defect.
+    The claims must have no configuration, and each slice must belong to a single node. Creating the results then cannot
+    fail, and no quirk affects them.
     """
     if any(ready.claim.spec.devices.config for ready in claims):
         return False

@@ -1,8 +1,8 @@
-"""One search on one node: the preparation, the plain walk, and the pruned walk if the plain walk takes long.
+"""One search on one node: the plain walk and, if it takes long, the pruned walk.
 
-In order: an estimate of the plain walk's length; the search; and its outcome, also as bytes for another process. Most
-searches end within a few steps, so anything that only pruning needs is not prepared in advance. A walk that has taken
-`ESCALATE_AFTER` steps is abandoned and restarted with pruning. `docs/internals/search.md` explains both.
+In order: an estimate of the length of the plain walk; the search; and its outcome, with an encoding for other
+processes. After `ESCALATE_AFTER` steps, the plain walk is abandoned and the search starts again with pruning, as
+`docs/internals/search.md` explains.
 """
 
 from __future__ import annotations
@@ -39,14 +39,15 @@ from .walk import NO, YES, Paused, Probe, SearchLimits, SearchSpace, Walk, reach
 
 DIVES = 200
 LOOKS = 50_000
-"""An estimate ends after this many dives, or after this many devices have been examined in them."""
+"""An estimate ends after `DIVES` random descents, or once it has examined more than `LOOKS` devices."""
 
 SolutionPath = Mapping[tuple[int, int], tuple[int, Sequence[DeviceID]]]
-"""Each request's result, by claim and position: the alternative, and the devices slot by slot."""
+"""A solution as a path in the search tree: the alternative and the devices of each request, by claim and request
+index."""
 
 
 def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationResult]) -> SolutionPath:
-    """Return the path through the walk's search tree to these allocations."""
+    """Return the path in the search tree that leads to these allocations."""
     path: dict[tuple[int, int], tuple[int, list[DeviceID]]] = {}
     for claim, (ready, allocation) in enumerate(zip(claims, allocations, strict=True)):
         places = {want.full_name: want for wants in ready.requests for want in wants}
@@ -58,10 +59,10 @@ def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationRes
 
 
 def estimate(space: SearchSpace, taker: Taker, allocations: Sequence[AllocationResult] = ()) -> float:
-    """Return an estimate of the number of steps that the plain walk needs.
+    """Estimate the number of steps that the plain walk takes to reach these allocations.
 
-    The walk ends at the given solution or, if there is no solution, when everything has been tried. The estimate is the
-    same in every run. Afterwards, the taker's ledger must not be used any more.
+    If there are no allocations, this is the number of steps to try everything. The estimate is the same in every run.
+    The taker cannot be used afterwards.
     """
     dives = _Dives(space, taker, path_of(space.claims, allocations) if allocations else {})
     for _ in range(DIVES):
@@ -157,9 +158,8 @@ class _Dives(Walk):
 
 
 DeviceOrder = Callable[[Sequence[PoolDevice], AllocatedState], Sequence[PoolDevice]]
-"""A function that sorts a node's devices into the order in which they are tried; it may use only what nodes with the
-same signature have in common.
-"""
+"""A function that returns the devices of a node in the order to try them. It must treat nodes with equal signatures
+alike."""
 
 
 # -- the search --------------------------------------------------------------------------------------------------------
@@ -169,10 +169,9 @@ _FRAMES_PER_STEP = 5
 
 
 class Search:
-    """One search on one node. Create it, call `run` once, and then read `ledger.results` and `chosen`.
+    """One search on one node. Call `run` once, and then read `ledger.results` and `chosen`.
 
-    `steps` is the number of steps of the plain walk. If the search changed to the pruned walk, the steps of the pruned
-    walk are added.
+    `steps` is the number of steps of all walks.
     """
 
     def __init__(
@@ -203,14 +202,14 @@ class Search:
 
     @property
     def ledger(self) -> Ledger:
-        """The ledger, which records everything that the search has taken."""
+        """The record of the devices that the search has taken."""
         return self._taker.ledger
 
     def run(self) -> bool:
         """Run the search, and return whether it found devices for all claims.
 
-        Raises AllocationError, which ends the pod's scheduling attempt, and StepsExhaustedError. Skipped pools do not
-        raise an error here; the caller reports them.
+        Raises AllocationError, which ends the scheduling attempt of the pod, and StepsExhaustedError. A skipped pool is
+        not an error here; callers report it.
         """
         space = self._space()
         try:
@@ -223,9 +222,9 @@ class Search:
         return found
 
     def effort(self, allocations: Sequence[AllocationResult]) -> float:
-        """Return an estimate of the number of steps that the plain walk needs.
+        """Estimate the number of steps that the plain walk takes to reach these allocations.
 
-        The walk ends at the given solution or, if there is no solution, when everything has been tried.
+        If there are no allocations, this is the number of steps to try everything.
         """
         space = self._space()
         with _room_for(space):
@@ -323,14 +322,14 @@ def _scan_list(pools: Sequence[Pool], rules: Rules) -> list[PoolDevice | Pool]:
 # -- the outcome for one node ------------------------------------------------------------------------------------------
 
 NOTHING_SIGHTED: frozenset[Quirk] = frozenset()
-"""No known defects, as in most results."""
+"""The empty set of quirks, shared by most results."""
 
 
 class Outcome(enum.Enum):
-    """The possible outcomes of a search, and of a claim set.
+    """The outcomes of a search or of a claim set.
 
-    Only a claim set can have the last two outcomes. Either the API server rejects the set's claims, or objects that
-    decide the outcome are missing from the input.
+    Only a claim set can be Refused, if the API server rejects its claims, or Unknown, if the input lacks objects that
+    decide the outcome.
     """
 
     FITS = "Fits"
@@ -343,12 +342,11 @@ class Outcome(enum.Enum):
 
 
 class NodeOutcome(msgspec.Struct, frozen=True):
-    """The outcome on one node.
+    """The outcome of a search on one node.
 
-    If the claims fit, the outcome contains their allocations, in claim order. Otherwise, the outcome contains
-    upstream's error text, if there is one. `sighted` names the known defects that may have affected the outcome.
-    `error` is the error that ended the search, or None. The allocator never sets `out_of_reach`. A caller that knows
-    allocated claims sets this field if one of the claims cannot be used on the node.
+    If the claims fit, `allocations` are in claim order; otherwise, `message` is upstream's message, if there is one.
+    `sighted` names the quirks that may have affected the outcome. `out_of_reach` is true if an allocated claim cannot
+    be used on the node. It is set by callers, not by the allocator.
     """
 
     node: str
@@ -365,9 +363,9 @@ class NodeOutcome(msgspec.Struct, frozen=True):
 
 
 def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
-    """Return the outcomes in a form that is fast to write and read, or None if an outcome cannot be packed.
+    """Encode the outcomes for another process, or return None if they cannot be encoded.
 
-    Two things cannot be packed: errors, and driver configuration, because its numbers may be too large.
+    Errors cannot be encoded, nor can driver configuration, which may contain numbers that are too large.
     """
     if any(each.error or any(given.devices.config for given in each.allocations) for each in outcomes):
         return None
@@ -375,7 +373,7 @@ def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
 
 
 def unpack(packed: bytes) -> tuple[NodeOutcome, ...]:
-    """Return the outcomes that `pack` packed."""
+    """Decode the outcomes that `pack` encoded."""
     return tuple(
         [
             NodeOutcome(

@@ -1,9 +1,8 @@
-"""Share results, and the number of steps they took, between nodes that look the same to a search.
+"""Share results between nodes that look the same to a set of claims.
 
-To a claim, most nodes in a fleet look the same: they have the same number of free devices of the same kinds, in the
-same order. First comes a node's signature (`Signature`), which omits devices that no request can take and everything
-that no request reads; then the results stored by signature. A node whose signature might be incomplete has none, and is
-searched separately. The search itself is in `search`.
+Most nodes in a fleet have equal free devices in the same order. A node's signature describes everything that a search
+reads; devices that no request can take are left out. Results are stored by signature, with the number of steps that
+they took. If a signature cannot describe a node, the node is searched separately.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from .search import Search
 # -- the signature of a node ------------------------------------------------------------------------------------------
 
 Place = tuple[PoolSlice, int]
-"""A device, identified by its slice and its index in that slice."""
+"""A device, as its slice and its index in the slice."""
 
 _END_OF_SLICE, _NO_VALUE, _UNKNOWN_VALUE = -1, -2, -3
 
@@ -65,10 +64,9 @@ _SEARCHED = slice(2, 5)
 
 
 class Signature(NamedTuple):
-    """The signature of a node.
+    """Everything that a search can see of a node, and the slices whose devices it can take.
 
-    The signature contains everything that a search can see of the node, and the slices whose devices the search can
-    take.
+    Nodes with equal keys have the same result.
     """
 
     key: Hashable
@@ -76,7 +74,7 @@ class Signature(NamedTuple):
 
     @property
     def places(self) -> list[Place]:
-        """The devices that a search can take, in search order."""
+        """The devices that a search can take on the node, in search order."""
         return [(slice_, index) for slice_, rows in self.slices for _, index in rows]
 
 
@@ -87,11 +85,10 @@ _NOT_SEEN = _Row(None, (), consumes=False)
 
 
 class Observer:
-    """Finds the signatures of nodes for one set of claims.
+    """Creates the signatures of nodes for one set of claims.
 
-    `is_able` is false if signatures cannot be used for these claims. If `exact` is set, signatures contain the exact
-    amounts that are left on a shared device. Otherwise, signatures say only whether the amounts are enough for one
-    search.
+    `is_able` is false if the claims rule out signatures. If `exact` is true, a signature contains the exact amounts
+    left on shared devices; otherwise, it only says whether they are enough for one search.
     """
 
     def __init__(
@@ -104,7 +101,7 @@ class Observer:
         *,
         exact: bool = True,
     ) -> None:
-        """Create a finder; `known` are the device kinds found so far in the same slices."""
+        """Create an observer. `known` are the device kinds that other observers have found in the same slices."""
         self._state, self._counters, self._target = state, counters, target
         self._features, self._rules = target.features, target.rules
         self._wants = [want for ready in claims for wants in ready.requests for want in wants]
@@ -136,14 +133,11 @@ class Observer:
 
     @property
     def node_states(self) -> NodeStates | None:
-        """The states of nodes. All nodes in one state have the same signature."""
+        """The states of nodes, or None if they cannot be used. Nodes in the same state have equal signatures."""
         return None if self._kinds is None else self._kinds.states
 
     def key_of(self, state: int) -> Hashable | None:
-        """Return the key of the signature that all nodes in this state have.
-
-        Return None if nodes in this state can have different signatures.
-        """
+        """Return the signature key of all nodes in this state, or None if their keys may differ."""
         states, known = self.node_states, self._by_state
         if states is None or self._constraints:
             return None
@@ -173,10 +167,7 @@ class Observer:
         return row
 
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
-        """Continue after the devices in use have changed.
-
-        Signatures from before and after this call can be compared with each other.
-        """
+        """Continue with other devices in use. Earlier signatures stay comparable with later ones."""
         self._state, self._counters = state, counters
         self._shared.clear()
 
@@ -322,14 +313,14 @@ class Observer:
 # shared.
 
 PLAIN_NODES = 3
-"""The number of nodes that are searched before signatures are used, because a small cluster has little to share."""
+"""The number of nodes that are searched separately first, because a small cluster gains nothing from signatures."""
 
 
 class Answer(NamedTuple):
-    """The result of a search.
+    """The result of a search, valid for all nodes with the same signature.
 
-    `takes` are the devices that each claim gets, as positions in the signature. If no solution was found, `takes` is
-    None. If the search is undecided, `gave_up` is the reason.
+    `takes` are the devices of each claim, as positions in the signature, or None if there is no solution. `gave_up`
+    says why a search is undecided.
     """
 
     takes: list[list[tuple[Take, int]]] | None
@@ -339,7 +330,7 @@ class Answer(NamedTuple):
     gave_up: str = ""
 
     def takes_at(self, signature: Signature) -> list[list[Take]]:
-        """Return the devices that each claim gets on a node whose signature is equal."""
+        """Return the devices of each claim on a node with this signature."""
         at = signature.places
         return [
             [take._replace(device=at[place][0].devices[at[place][1]]) for take, place in claim]
@@ -348,10 +339,7 @@ class Answer(NamedTuple):
 
 
 class Likeness:
-    """The results for one set of claims, stored by signature.
-
-    One allocator can use the results, or several allocators can use them one after the other.
-    """
+    """The results for one set of claims, by signature. Several allocators can use the store, one after the other."""
 
     def __init__(
         self,
@@ -365,8 +353,8 @@ class Likeness:
     ) -> None:
         """Create an empty store.
 
-        If `exact` is set, the exact remaining capacity of shared devices matters. `known` are the device kinds found so
-        far in the same slices.
+        If `exact` is true, signatures contain the exact amounts left on shared devices. `known` are the device kinds
+        that earlier searches have found in the same slices.
         """
         self._made_of = (claims, state, counters, target)
         self._known = known
@@ -376,9 +364,9 @@ class Likeness:
         self._asked = 0
 
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
-        """Continue with the next allocator, which has the same slices but other devices in use.
+        """Continue with another allocator for the same slices, with other devices in use.
 
-        A signature contains everything that a search can see of the devices in use, so the stored results stay valid.
+        The stored results stay valid, because a signature describes the devices in use.
         """
         claims, _, _, target = self._made_of
         self._made_of = (claims, state, counters, target)
@@ -387,16 +375,13 @@ class Likeness:
 
     @property
     def claims(self) -> Sequence[ClaimRequests]:
-        """The claims of the first allocator.
-
-        The claims of later allocators differ only in their names.
-        """
+        """The claims of the first allocator. Those of later allocators may differ in their names only."""
         return self._made_of[0]
 
     def signature(self, pools: Sequence[Pool]) -> Signature | None:
-        """Return the signature of the next node, or None if the node must be searched separately.
+        """Return the signature of a node with these pools, or None if the node must be searched separately.
 
-        The first few nodes are always searched separately.
+        The first `PLAIN_NODES` nodes are always searched separately.
         """
         self._asked += 1
         if self._asked <= PLAIN_NODES:
@@ -408,9 +393,9 @@ class Likeness:
 
     @property
     def node_states(self) -> NodeStates | None:
-        """The states of nodes, or None if there are no states or they are not known yet.
+        """The states of nodes, or None if they are not known or cannot be used.
 
-        All nodes in one state have the same result, and this result is never an error.
+        Nodes in the same state have the same result, which is never an error.
         """
         observer = self._observer
         if observer is None or not can_be_late(self.claims, ()):
@@ -425,11 +410,11 @@ class Likeness:
         return None if answer is None or answer.gave_up else answer.takes is not None
 
     def recall(self, signature: Signature) -> Answer | None:
-        """Return the result for nodes with this signature, or None if no such node has been searched."""
+        """Return the stored result for the signature, or None."""
         return self._answers.get(signature.key)
 
     def remember(self, signature: Signature, search: Search, *, found: bool, gave_up: str = "") -> None:
-        """Store the result of the search on a node with this signature."""
+        """Store the result of a search on a node with this signature."""
         takes = None
         if found:
             positions = {slice_.devices[index]: place for place, (slice_, index) in enumerate(signature.places)}

@@ -1,4 +1,4 @@
-"""Device taints: those added by device taint rules, and the check that a request tolerates them (KEP-5055)."""
+"""Device taints, including those from device taint rules, and tolerations (KEP-5055)."""
 
 from __future__ import annotations
 
@@ -15,32 +15,26 @@ from .reasons import NotTolerated
 def blocks(taint: DeviceTaint, rules: Rules) -> bool:
     """Return whether the taint rejects requests that do not tolerate it.
 
-    A taint whose effect is None or unknown does not reject requests.
+    A taint with effect NoSchedule or NoExecute always does. Other effects depend on the release.
     """
     return rules.unknown_effects_block or taint.effect in BLOCKING
 
 
 def effective_rules(rules: Sequence[DeviceTaintRule], features: Features, quirks: Quirks) -> Sequence[DeviceTaintRule]:
-    """Return the device taint rules that apply.
-
-    If the feature gate is off, no rules apply. Otherwise, all rules apply that can select a device.
-    """
+    """Return the device taint rules that can select a device, or no rules if the feature gate is off."""
     return [rule for rule in rules if can_mean_devices(rule, quirks)] if features.device_taint_rules else ()
 
 
 def can_mean_devices(rule: DeviceTaintRule, quirks: Quirks) -> bool:
-    """Return whether the rule can taint any device.
+    """Return whether the rule can select any device.
 
-    In upstream, a rule without a selector taints all devices (E1, kubernetes#141620).
+    In upstream, a rule without a device selector selects all devices (E1, kubernetes#141620).
     """
     return rule.spec.device_selector is not None or quirks.absent_device_selector_matches_all
 
 
 def tainted(device: Device, pool: PoolID, rules: Sequence[DeviceTaintRule]) -> Sequence[DeviceTaint]:
-    """Return the taints of the device: its own taints, and then the taints from the rules that select the device.
-
-    The taints from rules are in the order of the rules.
-    """
+    """Return the device's own taints, followed by the taints of the rules that select it."""
     if not rules:
         return device.taints
     return [*device.taints, *(rule.spec.taint for rule in rules if _means(rule.spec.device_selector, device, pool))]
@@ -63,7 +57,7 @@ def _means(selector: DeviceTaintSelector | None, device: Device, pool: PoolID) -
 def first_untolerated(
     taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToleration], rules: Rules
 ) -> NotTolerated | None:
-    """Return the first blocking taint that no toleration covers, or None if all are tolerated."""
+    """Return the first blocking taint that is not tolerated, or None."""
     for taint in taints:
         if blocks(taint, rules) and not any(tolerates(toleration, taint) for toleration in tolerations):
             return NotTolerated(taint.key, taint.value, taint.effect)

@@ -1,7 +1,6 @@
-"""The checks that a device must pass to be taken, in upstream's order, and the taking itself.
+"""Check devices as upstream does, in the same order, and take them.
 
-The walk takes devices only through this module. Checks read the ledger; `take` checks first, and then writes all
-changes at once.
+`Taker.take` is the only way to take a device.
 """
 
 from __future__ import annotations
@@ -34,20 +33,14 @@ from .results import Take
 
 
 class TakingCheck(NamedTuple):
-    """A check that a device must pass before it can be taken: a name and a function.
-
-    The function returns the reason for a failure, or None if the device passes.
-    """
+    """A check that a device must pass to be taken. `refusal` returns why the device fails it, or None."""
 
     name: str
     refusal: Callable[[Taker, Want, PoolDevice], DeviceReason | None]
 
 
 class Taker:
-    """Takes devices from the pools of one node in one search.
-
-    `restart` forgets the devices that were taken, but keeps cached facts.
-    """
+    """Takes devices from the pools of one node, in one search."""
 
     def __init__(
         self,
@@ -71,25 +64,22 @@ class Taker:
         self.sighted: set[Quirk] = set()
 
     def restart(self) -> None:
-        """Start again with an empty ledger. Nothing is taken, and there are no permanent records of devices."""
+        """Start again with an empty ledger. Cached facts are kept."""
         self.ledger.settle()
         self.ledger = Ledger(self._claims)
 
     # -- checks, in upstream's order -----------------------------------------------------------------------------
 
     def checks(self, want: Want) -> tuple[TakingCheck, ...]:
-        """Return all checks that a device must pass before it can be taken, in the order in which they are made.
+        """Return the checks that a device must pass, in upstream's order.
 
-        A request for all devices lists the matching devices before it checks which of them are free. A check may raise
-        AllocationError, and does not take anything.
+        A request for all devices checks which devices match before it checks whether they are free. Checks take
+        nothing, and may raise AllocationError.
         """
         return _OF_ALL if want.takes_all else _OF_ONE
 
     def in_use(self, want: Want, device: PoolDevice) -> InUse | None:
-        """Return the user of the device, or None if the device is free.
-
-        The user is an allocated claim or a request in this search.
-        """
+        """Return the reason if an allocated claim or this search uses the device, or None if it is free."""
         takers = self.ledger.taken.get(device.id, ())
         if want.admin:
             mine = (*takers, *self.ledger.admin_taken.get(device.id, ()))
@@ -105,10 +95,7 @@ class Taker:
         return None
 
     def match_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Return why the device is not of the requested kind, or None if it is.
-
-        The result is cached, because it does not depend on the devices that are taken.
-        """
+        """Return why the device does not match the request, whether or not it is free, or None if it matches."""
         known = self._matches.get(want)
         if known is None:
             known = self._matches[want] = {}
@@ -124,22 +111,22 @@ class Taker:
         return None
 
     def binding_refusal(self, _want: Want, device: PoolDevice) -> BindingConditionsOff | None:
-        """Return the reason if the device has binding conditions and this feature is off; otherwise, return None."""
+        """Return the reason if the device has binding conditions and the feature gate is off, or None."""
         off = device.device.binding_conditions and not self.features.binding_conditions
         return BindingConditionsOff() if off else None
 
     def selector_refusal(self, want: Want, device: PoolDevice) -> SelectorRefused | None:
-        """Return the first selector that is false for the device, or None if there is none. Raises SelectorError."""
+        """Return the first selector that is false for the device, or None. Raises SelectorError."""
         return want.selector_refusal(device)
 
     def node_refusal(self, _want: Want, device: PoolDevice) -> OtherNode | None:
-        """Return the reason if the device is only on other nodes; otherwise, return None."""
+        """Return the reason if the device is available only on other nodes, or None."""
         return None if device_is_on(device, self._node) else OtherNode()
 
     def all_includes(self, want: Want, device: PoolDevice) -> bool:
         """Return whether a request for all devices includes the device.
 
-        Upstream leaves out a shared device whose capacity is used up (Q10).
+        Upstream leaves out shared devices with no capacity left (Q10).
         """
         if self.match_refusal(want, device) is not None:
             return False
@@ -153,7 +140,7 @@ class Taker:
         return not self.quirks.all_drops_exhausted
 
     def demand(self, want: Want, device: PoolDevice) -> Demand:
-        """Return the amounts that the request takes from the device's capacity. The result is cached."""
+        """Return the amounts that the request takes from the device's capacity."""
         key = (want, device.id)
         demand = self._portions.get(key)
         if demand is None:
@@ -163,14 +150,13 @@ class Taker:
 
     @property
     def capacity_counts(self) -> bool:
-        """True if the capacity of devices is checked."""
+        """True if the feature gate for consumable capacity is on."""
         return self.features.consumable_capacity
 
     def capacity_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Return why the device has too little capacity for the request, or None if it has enough.
+        """Return why the device has too little capacity left for the request, or None if it has enough.
 
-        The shares in the cluster and the shares taken in this search count as used. Raises AllocationError for an
-        amount that cannot be counted.
+        Raises AllocationError for an amount that cannot be counted.
         """
         demand = self.demand(want, device)
         if demand.problem:
@@ -188,14 +174,13 @@ class Taker:
         return short
 
     def counted_capacity_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Return the result of `capacity_refusal`, or None if the capacity of devices is not checked."""
+        """Return the result of `capacity_refusal`, or None if the feature gate for consumable capacity is off."""
         return self.capacity_refusal(want, device) if self.capacity_counts else None
 
     def judged(self, slot: int, device: PoolDevice) -> PoolDevice:
-        """Return the device whose capacity decides whether the given device is tried.
+        """Return the device whose capacity is checked for this device.
 
-        Without C1, this is the given device itself. With C1, it is the device in the slice whose index is the number of
-        the slot.
+        This is the device itself or, with C1, the device of the slice whose index is `slot`.
         """
         if not self.quirks.capacity_of_wrong_device:
             return device
@@ -206,13 +191,13 @@ class Taker:
         return devices[slot]
 
     def is_shared(self, device: PoolDevice) -> bool:
-        """Return whether the device is allocated in shares. Other requests can still get such a device."""
+        """Return whether the device is allocated in shares, so that other requests can get it too."""
         return self.features.consumable_capacity and bool(device.device.allow_multiple_allocations)
 
     def capacity_in_use(self, device: PoolDevice) -> bool:
         """Return whether a share of the device is in use, so that the device already consumes its counters.
 
-        With Q19, a share counts only if it has capacity.
+        With Q19, a share without capacity does not count.
         """
         if device.id in self.state.aggregate or device.id in self.ledger.shares:
             return True
@@ -224,10 +209,10 @@ class Taker:
     # -- devices that can never be taken -------------------------------------------------------------------------
 
     def never(self, want: Want, device: PoolDevice) -> bool:
-        """Return whether the request cannot get the device even if no devices are taken.
+        """Return whether the request cannot get the device even if it is the first to be taken.
 
-        This method may be called only while no devices are taken. Checks that depend on the first use of counters are
-        treated as passed.
+        Call this only before any device is taken. If it is not known which counter table the device will use, its
+        counters are not checked.
         """
         if device.device.consumes_counters:
             if not self.features.partitionable_devices:
@@ -242,25 +227,22 @@ class Taker:
         return any(constraint.value(device) is None for constraint in want.constraints)
 
     def foreseen(self, device: PoolDevice) -> CounterTable | None:
-        """Return the device's counter table, or None if it is not certain yet which table the device will use."""
+        """Return the counter table that the device will use, or None if this is not known yet (Q1)."""
         return self.counters.foreseen(device, self._pools[device.id.pool_id])
 
     def taint_refusal(self, want: Want, device: PoolDevice) -> NotTolerated | None:
-        """Return the first blocking taint that the request does not tolerate, or None if all are tolerated."""
+        """Return the first blocking taint that the request does not tolerate, or None."""
         if not device.taints or not self.features.device_taints:
             return None
         return taints.first_untolerated(device.taints, want.tolerations, self._rules)
 
     def counters_off(self, _want: Want, device: PoolDevice) -> CountersOff | None:
-        """Return the reason if the device consumes counters and the feature for them is off; otherwise, return None."""
+        """Return the reason if the device consumes counters and the feature gate is off, or None."""
         off = device.device.consumes_counters and not self.features.partitionable_devices
         return CountersOff() if off else None
 
     def counter_refusal(self, want: Want, device: PoolDevice) -> CounterShort | None:
-        """Return the first counter with too little left for the device, or None if there is none.
-
-        If the device would not consume counters, return None.
-        """
+        """Return the first counter with too little left for the device, or None."""
         if not device.device.consumes_counters or not self.features.partitionable_devices:
             return None
         return self._counter_short(device) if self.pays_counters(want, device) else None
@@ -269,11 +251,7 @@ class Taker:
         return self.counters.refuses(self.ledger, device, self._pools[device.id.pool_id], self.sighted)
 
     def constraint_refusal(self, want: Want, device: PoolDevice) -> ConstraintReason | None:
-        """Return how the device violates a constraint of the request, or None if it violates none.
-
-        The check includes the devices that are already taken. If several constraints are violated, the first one is
-        returned.
-        """
+        """Return how the device violates a constraint of the request, or None. The first violated constraint counts."""
         for constraint in want.constraints:
             if constraint.misreads(device):
                 self.sighted.add("list_constraints_as_scalars")
@@ -285,9 +263,9 @@ class Taker:
     # -- taking --------------------------------------------------------------------------------------------------
 
     def take(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Make the checks that depend on other devices, and take the device if it passes them.
+        """Take the device if it passes the checks that depend on other devices.
 
-        Return None if the device was taken. Otherwise, return the reason why it was not.
+        Return None if it was taken, and the reason otherwise.
         """
         off = self.counters_off(want, device)
         if off is not None:
@@ -307,7 +285,7 @@ class Taker:
         return self._write(want, device, pays)
 
     def pays_counters(self, want: Want, device: PoolDevice) -> bool:
-        """Return whether the device would consume its counters if it were taken now. The device must have counters."""
+        """Return whether taking the device would consume its counters. The device must have counters."""
         if self.is_shared(device) and self.capacity_in_use(device):
             return False
         if want.admin:

@@ -1,8 +1,4 @@
-"""A cluster as one target sees it, with everything that the allocator's results depend on, as one immutable value.
-
-Every caller of the allocator holds a View. It has no rules of its own: the rules have their own modules, and the view
-combines them once for all questions. Planning is elsewhere.
-"""
+"""The part of a cluster that the allocator reads, as an immutable value for one target."""
 
 from __future__ import annotations
 
@@ -28,13 +24,11 @@ if TYPE_CHECKING:
 
 
 class View:
-    """The classes, slices, claims and device taint rules of a cluster, as they appear to one target.
+    """The classes, slices, claims and device taint rules of a cluster, for one target.
 
-    Views are immutable; edits return new views. `claims` are all claims in the cluster. `state` contains the devices
-    that the allocated claims hold. `given_rules` are all device taint rules, and `taint_rules` are the rules that apply
-    with the target. If there is a `device_order`, the devices of a node are tried in that order instead of the
-    published order. Parts that are derived from the objects, such as pools and compiled selectors, are computed when
-    they are first needed. All views with the same objects share these parts.
+    Views are immutable. `state` has the devices that allocated claims hold. `given_rules` are all device taint rules,
+    and `taint_rules` are those that apply. `device_order` replaces the published order of a node's devices. Pools,
+    compiled selectors and other derived values are shared between views with the same objects.
     """
 
     def __init__(
@@ -68,7 +62,7 @@ class View:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the parts to copy to other processes, which derive the rest themselves."""
+        """Return the fields that pickle copies. The other process derives everything else again."""
         return {name: getattr(self, name) for name in _PARTS}
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
@@ -83,27 +77,27 @@ class View:
 
     @cached_property
     def gatherer(self) -> PoolGatherer:
-        """The gatherer that finds the pools of nodes."""
+        """The gatherer, which finds the pools of nodes."""
         return PoolGatherer(self.slices, self.target, self.taint_rules)
 
     @cached_property
     def known_pools(self) -> KnownPools:
-        """The pools of the nodes that were asked for, each found once for all views with the same gatherer."""
+        """The pools of nodes, cached. Views with the same gatherer share the cache."""
         return KnownPools(self.gatherer)
 
     @cached_property
     def device_kinds(self) -> KnownKinds:
-        """The kinds of the devices in the gatherer's slices."""
+        """The kinds of the devices in the slices."""
         return KnownKinds()
 
     @cached_property
     def state(self) -> AllocatedState:
-        """The devices that are in use."""
+        """The devices that the allocated claims hold."""
         return AllocatedState.of(self.claims, consumable_capacity=self.target.features.consumable_capacity)
 
     @cached_property
     def holders(self) -> Mapping[PoolID, Sequence[ResourceClaim]]:
-        """The allocated claims that hold devices of a pool, for each pool. Claims are in the order of `claims`."""
+        """The claims that hold devices of each pool, in the order of `claims`."""
         found: dict[PoolID, list[ResourceClaim]] = {}
         for claim in self.claims:
             allocation = claim.allocation
@@ -116,16 +110,13 @@ class View:
 
     @cached_property
     def shared_counter_names(self) -> frozenset[str]:
-        """The pool names that several drivers use. Pools with such a name share their counters (Q1)."""
+        """The pool names that several drivers use, so that their pools share counters (Q1)."""
         return shared_names(self.slices) if self.target.quirks.counters_by_pool_name else frozenset()
 
     # Questions
 
     def compile(self, expression: str) -> Selector:
-        """Return the selector as the scheduler compiles it, with the rules for expressions that are already stored.
-
-        Raises ValueError.
-        """
+        """Return the compiled selector, checked by the rules for stored expressions. Raises ValueError."""
         if expression not in self._compiled:
             from dra_plan.cel import compile_selector
 
@@ -136,17 +127,14 @@ class View:
         return self._compiled[expression]
 
     def requests(self, claims: Iterable[ResourceClaim]) -> list[ClaimRequests]:
-        """Return the claims in the form that is prepared for the search."""
+        """Return the claims, prepared for the search."""
         reader = RequestReader(self.classes, self.target, self.compile)
         return [reader.read(index, claim) for index, claim in enumerate(claims)]
 
     # Other views
 
     def at(self, target: Target) -> View:
-        """Return the view of the same objects for another target.
-
-        Repeated calls with the same target return the same view.
-        """
+        """Return the view of the same objects for another target. Equal targets get the same view."""
         if target == self.target:
             return self
         key = (target.version, target.release, tuple(target.gates.items()), target.quirks)
@@ -155,17 +143,14 @@ class View:
         return self._retargeted[key]
 
     def repaired(self, *quirks: Quirk) -> View:
-        """Return the view of this cluster for the same target, but without the named defects.
-
-        If no names are given, the target has no defects at all.
-        """
+        """Return this view without the named quirks or, if none is named, without any quirks."""
         return self.at(self.target.repaired(*quirks))
 
     def after(self, inventory: Inventory) -> View:
-        """Return the view of a changed input for the same target.
+        """Return the view of a changed input, for the same target.
 
-        If a list is the same Python object as before, it is treated as unchanged. Parts that depend only on unchanged
-        lists are computed now. All views that are derived from this view share these parts.
+        A list that is the same Python object as before counts as unchanged. The new view shares everything derived from
+        unchanged lists.
         """
         classes = {device_class.metadata.name: device_class for device_class in inventory.classes}
         now = {"slices": inventory.slices, "claims": inventory.claims, "given_rules": inventory.taint_rules}
@@ -178,29 +163,30 @@ class View:
         return self._edited(**parts) if parts else self
 
     def with_slices(self, slices: Sequence[ResourceSlice]) -> View:
-        """Return a copy of the view with only these slices."""
+        """Return this view with other slices."""
         return self._edited(slices=slices)
 
     def with_classes(self, classes: Mapping[str, DeviceClass]) -> View:
-        """Return a copy of the view with only these device classes, which are given by name."""
+        """Return this view with other device classes, given by name."""
         return self._edited(classes=classes)
 
     def with_claims(self, claims: Sequence[ResourceClaim]) -> View:
-        """Return a copy of the view with only these claims. The devices of allocated claims are in use."""
+        """Return this view with other claims. Devices of allocated claims are in use."""
         return self._edited(claims=claims)
 
     def with_rules(self, rules: Sequence[DeviceTaintRule]) -> View:
-        """Return the view with only these device taint rules."""
+        """Return this view with other device taint rules."""
         return self._edited(given_rules=rules)
 
     def ordered(self, device_order: DeviceOrder | None) -> View:
-        """Return a copy of the view in which the devices of a node are tried in a different order."""
+        """Return this view with the devices of a node in another order."""
         return self if device_order is self.device_order else self._edited(device_order=device_order)
 
     def with_state(self, state: AllocatedState) -> View:
-        """Return a copy of the view with these devices in use. The caller keeps the state up to date.
+        """Return this view with the devices in `state` in use, instead of those that its claims hold.
 
-        `claims` and `holders` do not include these devices. Views with different states share the same pools.
+        The new view has no claims and no holders; the caller keeps the state up to date. Its pools are shared with this
+        view.
         """
         other = self._edited(claims=())
         other.__dict__.update(state=state, gatherer=self.gatherer, device_kinds=self.device_kinds)

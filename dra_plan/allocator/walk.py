@@ -1,9 +1,7 @@
-"""The depth-first walk, which takes claims, requests and slots in order and devices in pool order.
+"""The plain walk: upstream's `allocateOne`, step for step, without pruning.
 
-The first solution wins.
-
-First comes the observer of a search, then the walk, which is upstream's `allocateOne`, step for step; `steps` counts
-its calls. The `Taker` checks whether a device can be taken; its ledger records the taken devices. Nothing here prunes.
+The walk is depth-first. It goes through claims, requests and slots in order, and tries devices in pool order; the first
+solution wins. A probe can observe the walk. `steps` counts the calls of `allocateOne`.
 """
 
 from __future__ import annotations
@@ -31,49 +29,46 @@ from .taking import Taker
 
 
 class Probe:
-    """Observes a search without changing it. The methods do nothing; subclasses override the methods that they need.
+    """Observes a search without changing it. Subclasses override the methods that they need.
 
-    A want is a request or one of its alternatives. `slot` is the number of one of its devices, from 0.
+    `slot` is the index of a device in its request or alternative.
     """
 
     def entered(self, want: Want, slot: int) -> None:
-        """Called when the search begins to look for a device for this slot."""
+        """Called when the search looks for a device for this slot."""
 
     def refused(self, want: Want, slot: int, reason: RequestReason) -> None:
-        """Called when the search gives up a request, or an alternative, before it has tried a device for it."""
+        """Called when the search rejects a request or alternative before it checks any device."""
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
-        """Called when a device was checked and cannot be used now."""
+        """Called when the search rejects a device for this slot."""
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Called when a device was taken and the search continues with the next slot."""
+        """Called when the search has taken a device and goes on to the next slot."""
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Called when the search found no solution with this device and has released it."""
+        """Called when the search has given back a device, because it found no solution with it."""
 
     def restarted(self) -> None:
-        """Called when the search starts again with pruning, because it takes too long.
-
-        Everything that was reported before is no longer valid.
-        """
+        """Called when the search starts again with pruning. Earlier calls no longer count."""
 
     def pruned(self, want: Want, slot: int) -> None:
-        """Called when it is proved, without a search, that there is no solution from this slot on."""
+        """Called when pruning has proved that there is no solution from this slot on."""
 
     def solved(self) -> None:
-        """Called when all claims have their devices."""
+        """Called when the search has found devices for all claims."""
 
 
 # -- the walk ----------------------------------------------------------------------------------------------------------
 
 NO, YES, EXCEEDED = 0, 1, 2
-"""The end of a branch: no solution, a solution, or more devices than the claim may have."""
+"""The ways in which a branch of the search ends: no solution, a solution, or more devices than the claim may have."""
 
 _STEPS_PER_CLOCK = 512
 
 
 class SearchLimits:
-    """The limits of a search: the number of `steps`, and a `deadline` in the time of `time.monotonic`, or None."""
+    """The limits of a search: a number of `steps`, and a `deadline` (`time.monotonic`) or None."""
 
     __slots__ = ("deadline", "steps")
 
@@ -83,14 +78,14 @@ class SearchLimits:
 
 
 class Paused(Exception):  # noqa: N818 - no error: the caller asked for it
-    """Raised when the walk has taken the number of steps after which it should pause."""
+    """Raised when the walk reaches the step at which it should pause."""
 
 
 class SearchSpace:
-    """The things that a walk searches: the claims, and the devices in search order.
+    """The claims of a search, and the devices in search order.
 
-    `listed` are the devices that each request for all devices selects. If an invalid pool ends the search with an
-    error, `scan` contains the pool itself instead of its devices.
+    `listed` are the devices that each request for all devices must get. If a pool is invalid, `scan` has the pool
+    instead of its devices; the search ends with an error when it reaches the pool.
     """
 
     __slots__ = ("claims", "listed", "quirks", "rules", "scan")
@@ -107,14 +102,11 @@ class SearchSpace:
         self.rules, self.quirks = rules, quirks
 
     def count(self, want: Want) -> int:
-        """Return the number of devices that the request requires."""
+        """Return the number of devices that the request needs."""
         return len(self.listed[want]) if want.takes_all else want.count
 
     def depth(self) -> int:
-        """Return the largest number of nested steps.
-
-        There is one step for each device, and there are a few steps where a request or claim starts or ends.
-        """
+        """Return the largest number of nested calls of the walk."""
         depth = 2 * len(self.claims)
         for ready in self.claims:
             for wants in ready.requests:
@@ -124,7 +116,7 @@ class SearchSpace:
 
 
 class Walk:
-    """One walk through the search space, from the start. `run` may be called only once."""
+    """One walk through the search space, from its start. Call `run` only once."""
 
     def __init__(self, space: SearchSpace, taker: Taker, limits: SearchLimits, probe: Probe | None = None) -> None:
         self._space, self._taker, self._limits, self._probe = space, taker, limits, probe
@@ -137,8 +129,8 @@ class Walk:
     def run(self, pause_at: int = 0) -> bool:
         """Run the walk, and return whether it found devices for all claims.
 
-        Raises AllocationError, which ends the pod's scheduling attempt, and StepsExhaustedError. Raises Paused when the
-        walk has taken `pause_at` steps; if this is 0, the walk never pauses.
+        Raises AllocationError, which ends the scheduling attempt of the pod, StepsExhaustedError, and Paused after
+        `pause_at` steps (0: never).
         """
         self._pause_at = pause_at or self._limits.steps + 1
         self._look_up()

@@ -1,4 +1,4 @@
-"""The Kubernetes v1 object model that planning reads: frozen structs, quantities, versions and selectors.
+"""The Kubernetes objects that planning reads, as v1 structs, with quantities, versions and selectors.
 
-Nothing here deals with files, older API versions, or the search for a result.
+Reading files, converting older API versions and planning are elsewhere.
 """

@@ -1,4 +1,4 @@
-"""The codes of all warnings and notes, which `--ignore-warning` and settings accept."""
+"""The codes of warnings and notes, for `--ignore-warning` and settings."""
 
 from __future__ import annotations
 
@@ -85,13 +85,13 @@ CODES = frozenset(
         "workload-not-planned",
     }
 )
-"""The set of all codes that output can contain; a test compares it with the code that creates notices."""
+"""The codes of all warnings and notes. A test checks that none is missing."""
 
 
 def checked(codes: Iterable[str], where: str) -> tuple[str, ...]:
-    """Return the codes of warnings as a tuple.
+    """Return the codes as a tuple. Raises UsageError if a warning code does not exist.
 
-    Raises UsageError for a code that no warning has. `where` names the option or setting that contains the codes.
+    `where` names the option or setting in the error message.
     """
     given = tuple(codes)
     for code in given:

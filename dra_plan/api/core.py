@@ -1,4 +1,4 @@
-"""core/v1: nodes, pods, namespaces, and those of their parts that scheduling reads."""
+"""core/v1: nodes, pods, namespaces and other objects, with the fields that scheduling reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .meta import LabelSelector, Object, ObjectMeta, QuantityText
 
 
 class NodeSelectorRequirement(Object, frozen=True):
-    """One requirement on a node's labels or fields."""
+    """A requirement on the labels or fields of a node."""
 
     key: str = ""
     operator: str = ""
@@ -18,14 +18,14 @@ class NodeSelectorRequirement(Object, frozen=True):
 
 
 class NodeSelectorTerm(Object, frozen=True):
-    """A list of requirements that must all be met. An empty term matches nothing."""
+    """A list of requirements. A node must meet all of them; an empty term matches no node."""
 
     match_expressions: list[NodeSelectorRequirement] = []
     match_fields: list[NodeSelectorRequirement] = []
 
 
 class NodeSelector(Object, frozen=True):
-    """A list of terms. At least one of them must match the node."""
+    """A list of terms. A node must match at least one of them."""
 
     node_selector_terms: list[NodeSelectorTerm] = []
 
@@ -40,7 +40,7 @@ class Taint(Object, frozen=True):
 
 
 class Toleration(Object, frozen=True):
-    """A pod's toleration of taints on nodes."""
+    """A pod's toleration of node taints."""
 
     key: str = ""
     operator: str = ""
@@ -50,7 +50,7 @@ class Toleration(Object, frozen=True):
 
 
 class ContainerImage(Object, frozen=True):
-    """A container image that is present on a node, with its size in bytes."""
+    """A container image on a node, with its size in bytes."""
 
     names: list[str] = []
     size_bytes: int = 0
@@ -64,7 +64,7 @@ class NodeSpec(Object, frozen=True):
 
 
 class NodeSystemInfo(Object, frozen=True):
-    """The versions that the kubelet of a node reports."""
+    """The versions that a node reports."""
 
     kubelet_version: str = ""
 
@@ -78,7 +78,7 @@ class NodeCondition(Object, frozen=True):
 
 
 class NodeStatus(Object, frozen=True):
-    """The status of a node: the resources that it offers, and its conditions."""
+    """The status of a node: its resources, images, features and conditions."""
 
     capacity: dict[str, QuantityText] = {}
     allocatable: dict[str, QuantityText] = {}
@@ -99,7 +99,7 @@ class Node(Object, frozen=True):
 
 
 class Namespace(Object, frozen=True):
-    """A namespace. Its labels affect admin access and pod affinity."""
+    """A namespace. Its labels matter for admin access and pod affinity."""
 
     api_version: str = "v1"
     kind: str = "Namespace"
@@ -107,14 +107,14 @@ class Namespace(Object, frozen=True):
 
 
 class ResourceClaimReference(Object, frozen=True):
-    """A reference from a container to one of the pod's claims."""
+    """A container's reference to one of the pod's claims."""
 
     name: str = ""
     request: str = ""
 
 
 class ResourceRequirements(Object, frozen=True):
-    """The resource requests, limits and claims of a container, or of a pod as a whole."""
+    """The resource requests, limits and claims of a container or of a whole pod."""
 
     requests: dict[str, QuantityText] = {}
     limits: dict[str, QuantityText] = {}
@@ -132,7 +132,7 @@ class ContainerPort(Object, frozen=True):
 
 
 class Container(Object, frozen=True):
-    """A container. An init container with the `restart_policy` Always is a sidecar."""
+    """A container. An init container whose `restart_policy` is Always is a sidecar."""
 
     name: str = ""
     image: str = ""
@@ -140,23 +140,28 @@ class Container(Object, frozen=True):
     resources: ResourceRequirements = ResourceRequirements()
     restart_policy: str | None = None
 
+    @property
+    def is_sidecar(self) -> bool:
+        """Whether an init container keeps running beside the containers of the pod."""
+        return self.restart_policy == "Always"
+
 
 class PreferredSchedulingTerm(Object, frozen=True):
-    """A preference for certain nodes, with a weight."""
+    """A preference for some nodes, with a weight."""
 
     weight: int = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
 class NodeAffinity(Object, frozen=True):
-    """The node terms that a pod requires, and the node terms that it prefers."""
+    """The nodes that a pod requires, and the nodes that it prefers."""
 
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
     preferred_during_scheduling_ignored_during_execution: list[PreferredSchedulingTerm] = []
 
 
 class PodAffinityTerm(Object, frozen=True):
-    """The pods that this pod should run close to, or away from."""
+    """The pods that a pod must run close to (affinity) or away from (anti-affinity)."""
 
     label_selector: LabelSelector | None = None
     namespaces: list[str] = []
@@ -167,21 +172,21 @@ class PodAffinityTerm(Object, frozen=True):
 
 
 class WeightedPodAffinityTerm(Object, frozen=True):
-    """A preference for running close to certain pods, or away from them, with a weight."""
+    """A preference for running close to some pods, or away from them, with a weight."""
 
     weight: int = 0
     pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
 
 
 class PodAffinity(Object, frozen=True):
-    """The pod affinity terms that a pod requires, and the terms that it prefers. Anti-affinity uses the same type."""
+    """The affinity terms that a pod requires, and those that it prefers. Anti-affinity uses this type too."""
 
     required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] = []
     preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = []
 
 
 class Affinity(Object, frozen=True):
-    """All of a pod's affinity rules."""
+    """The affinity and anti-affinity of a pod."""
 
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None
@@ -189,7 +194,7 @@ class Affinity(Object, frozen=True):
 
 
 class TopologySpreadConstraint(Object, frozen=True):
-    """A constraint on how evenly pods spread over a topology."""
+    """A constraint on how evenly pods are spread over nodes or zones."""
 
     max_skew: int = 1
     topology_key: str = ""
@@ -202,9 +207,9 @@ class TopologySpreadConstraint(Object, frozen=True):
 
 
 class PodResourceClaim(Object, frozen=True):
-    """A claim of a pod, which either exists already or is created from a template.
+    """A claim of a pod, which either exists or is created from a template.
 
-    `source` is the nested form that was used before Kubernetes 1.31; conversion moves its fields to the claim itself.
+    `source` is the form that was used before Kubernetes 1.31. Conversion moves its fields to the claim.
     """
 
     name: str = ""
@@ -213,19 +218,19 @@ class PodResourceClaim(Object, frozen=True):
 
 
 class PodSchedulingGate(Object, frozen=True):
-    """A gate that keeps a pod out of the scheduling queue."""
+    """A gate that keeps a pod out of scheduling until it is removed."""
 
     name: str = ""
 
 
 class PodSchedulingGroup(Object, frozen=True):
-    """The group that a pod is scheduled with, which is a PodGroup in the pod's namespace."""
+    """The group that a pod is scheduled with: a PodGroup in the pod's namespace."""
 
     pod_group_name: str = ""
 
 
 class PodSpec(Object, frozen=True):
-    """The specification of a pod, limited to the fields that scheduling reads. Volumes remain plain dicts."""
+    """The specification of a pod, with the fields that scheduling reads. Volumes are plain dicts."""
 
     containers: list[Container] = []
     init_containers: list[Container] = []
@@ -252,9 +257,9 @@ class PodSpec(Object, frozen=True):
 
 
 class PodResourceClaimStatus(Object, frozen=True):
-    """The claim that was created for one entry in the pod's `resourceClaims`.
+    """The claim that was created for an entry of the pod's `resourceClaims`.
 
-    If there is no `resource_claim_name`, no claim was needed.
+    If `resource_claim_name` is None, the pod does not need a claim for this entry.
     """
 
     name: str = ""
@@ -262,16 +267,16 @@ class PodResourceClaimStatus(Object, frozen=True):
 
 
 class PodExtendedResourceClaimStatus(Object, frozen=True):
-    """The claim that provides the devices for the pod's extended resources."""
+    """The claim that was created for the extended resources of the pod."""
 
     resource_claim_name: str = ""
     request_mappings: list[dict[str, str]] = []
 
 
 class NodeAllocatableResourceClaimStatus(Object, frozen=True):
-    """The node resources that the devices of a claim take for the pod (alpha in 1.36).
+    """The node resources that the devices of a claim take for a pod (alpha in 1.36).
 
-    `containers` are the containers that use the claim.
+    `containers` are the pod's containers that use the claim.
     """
 
     resource_claim_name: str = ""
@@ -290,14 +295,14 @@ class PodCondition(Object, frozen=True):
 
 
 class ContainerWaiting(Object, frozen=True):
-    """The reason why the kubelet has not started a container: one word, such as ImagePullBackOff, and a message."""
+    """The reason why a container has not started, such as ImagePullBackOff, with a message."""
 
     reason: str = ""
     message: str = ""
 
 
 class ContainerTerminated(Object, frozen=True):
-    """The way in which a run of a container ended."""
+    """The result of a finished run of a container."""
 
     exit_code: int = 0
     reason: str = ""
@@ -305,13 +310,13 @@ class ContainerTerminated(Object, frozen=True):
 
 
 class ContainerRunning(Object, frozen=True):
-    """A container that runs, and the time at which it was started."""
+    """The time at which a running container started."""
 
     started_at: str | None = None
 
 
 class ContainerState(Object, frozen=True):
-    """The state of a container."""
+    """The state of a container: running, waiting or terminated."""
 
     running: ContainerRunning | None = None
     waiting: ContainerWaiting | None = None
@@ -319,9 +324,9 @@ class ContainerState(Object, frozen=True):
 
 
 class ContainerStatus(Object, frozen=True):
-    """What the kubelet reports about a container: its state, and its resources, for in-place resize.
+    """The status of a container: its state, and its resources for in-place resize.
 
-    A container is `started` if it runs and its startup probe has succeeded.
+    `started` is true if the container is running and its startup probe has succeeded.
     """
 
     name: str = ""
@@ -333,7 +338,7 @@ class ContainerStatus(Object, frozen=True):
 
 
 class PodStatus(Object, frozen=True):
-    """The status of a pod, limited to the fields that scheduling reads."""
+    """The status of a pod, with the fields that scheduling reads."""
 
     phase: str = ""
     conditions: list[PodCondition] = []
@@ -358,19 +363,19 @@ class Pod(Object, frozen=True):
 
     @property
     def key(self) -> str:
-        """The namespace and name of the pod, as `NAMESPACE/NAME`."""
+        """The pod's name, as `NAMESPACE/NAME`."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
 
 
 class PodTemplateSpec(Object, frozen=True):
-    """The template of a workload's pods."""
+    """The template for a workload's pods."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
 
 
 class ServiceSpec(Object, frozen=True):
-    """The specification of a service. The default topology spreading uses the pods that the service selects."""
+    """The specification of a service. By default, the pods that it selects are spread over nodes and zones."""
 
     selector: dict[str, str] = {}
 
@@ -385,7 +390,7 @@ class Service(Object, frozen=True):
 
 
 class PriorityClass(Object, frozen=True):
-    """A named priority for pods (scheduling.k8s.io/v1)."""
+    """A priority class for pods (scheduling.k8s.io/v1)."""
 
     api_version: str = "scheduling.k8s.io/v1"
     kind: str = "PriorityClass"
@@ -419,9 +424,9 @@ class RuntimeClass(Object, frozen=True):
 
 
 class PodDisruptionBudgetSpec(Object, frozen=True):
-    """The pods that a disruption budget protects (policy/v1).
+    """The specification of a disruption budget: the pods that it protects, and how many must stay.
 
-    Either `min_available` or `max_unavailable` may be set, to a number or to a percentage.
+    Only one of `min_available` and `max_unavailable` may be set, to a number or a percentage.
     """
 
     selector: LabelSelector | None = None
@@ -431,14 +436,14 @@ class PodDisruptionBudgetSpec(Object, frozen=True):
 
 
 class PodDisruptionBudgetStatus(Object, frozen=True):
-    """The number of evictions that the budget still allows."""
+    """The status of a disruption budget, with the number of evictions that it currently allows."""
 
     disruptions_allowed: int = 0
     disrupted_pods: dict[str, str] = {}
 
 
 class PodDisruptionBudget(Object, frozen=True):
-    """A disruption budget for pods (policy/v1)."""
+    """A pod disruption budget (policy/v1)."""
 
     api_version: str = "policy/v1"
     kind: str = "PodDisruptionBudget"
@@ -448,7 +453,7 @@ class PodDisruptionBudget(Object, frozen=True):
 
 
 class ScopedResourceSelectorRequirement(Object, frozen=True):
-    """One scope of a quota. The scope selects the pods that the quota counts."""
+    """A requirement on the pods that a quota counts."""
 
     scope_name: str = ""
     operator: str = ""
@@ -456,13 +461,13 @@ class ScopedResourceSelectorRequirement(Object, frozen=True):
 
 
 class ScopeSelector(Object, frozen=True):
-    """A list of scopes. The quota counts a pod only if the pod matches all of them."""
+    """A list of requirements. A quota counts only pods that meet all of them."""
 
     match_expressions: list[ScopedResourceSelectorRequirement] = []
 
 
 class ResourceQuotaSpec(Object, frozen=True):
-    """The maximum that all objects in a namespace together may request."""
+    """The specification of a quota: the maximum that the pods in a namespace may request in total."""
 
     hard: dict[str, QuantityText] = {}
     scopes: list[str] = []
@@ -470,7 +475,7 @@ class ResourceQuotaSpec(Object, frozen=True):
 
 
 class ResourceQuota(Object, frozen=True):
-    """A quota in a namespace."""
+    """A resource quota."""
 
     api_version: str = "v1"
     kind: str = "ResourceQuota"
@@ -479,7 +484,7 @@ class ResourceQuota(Object, frozen=True):
 
 
 class LimitRangeItem(Object, frozen=True):
-    """The limits and defaults for one type of object: Container or Pod."""
+    """The limits and defaults for containers or for pods."""
 
     type: str = ""
     max: dict[str, QuantityText] = {}
@@ -490,13 +495,13 @@ class LimitRangeItem(Object, frozen=True):
 
 
 class LimitRangeSpec(Object, frozen=True):
-    """The limits and defaults in a namespace."""
+    """The limits and defaults of a namespace."""
 
     limits: list[LimitRangeItem] = []
 
 
 class LimitRange(Object, frozen=True):
-    """The limits on what each pod and container in a namespace may request, and the default requests."""
+    """A limit range: limits and defaults for the pods and containers of a namespace."""
 
     api_version: str = "v1"
     kind: str = "LimitRange"

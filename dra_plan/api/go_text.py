@@ -1,7 +1,7 @@
-"""Texts that must be identical to Kubernetes': quoting as in Go's fmt, and formats that many modules use.
+"""Texts that must be exactly like those of Kubernetes, and formats that many modules use.
 
-In order: `%q`; names, label keys and label values, with the problems in a string in apimachinery's words; times as Go
-reads them; and request policies in words. Callers decide what a string is for, and whether it may be missing.
+In order: Go's `%q`; problems with names, label keys and label values, as apimachinery reports them; times as Go parses
+them; and request policies in words.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _escaped(character: str) -> str:
 # Each function returns the problems in a text; an empty list means that the text is correct.
 
 MAX_LABEL = 63
-"""The maximum number of bytes in a DNS label, in a label's value, and in the name part of its key."""
+"""The maximum number of bytes in a DNS label, a label value, and the name part of a label key."""
 MAX_SUBDOMAIN = 253
 """The maximum number of bytes in a DNS subdomain."""
 
@@ -66,24 +66,24 @@ _VALUE_PROBLEM = (
 
 
 def too_long(text: str, most: int) -> list[str]:
-    """Return the problem in a list if the text has more than `most` bytes; otherwise return an empty list."""
+    """Return the problem in a list if the text has more than `most` bytes; otherwise, return an empty list."""
     return [f"must be no more than {most} bytes"] if len(text.encode("utf-8", "surrogatepass")) > most else []
 
 
 def dns_label_problems(text: str) -> list[str]:
-    """Return the reasons why the text is not an RFC 1123 label, as `IsDNS1123Label` does."""
+    """Return the reasons why the text is not an RFC 1123 label (`IsDNS1123Label`)."""
     return too_long(text, MAX_LABEL) + ([] if _LABEL.fullmatch(text) else [_LABEL_PROBLEM])
 
 
 def subdomain_problems(text: str) -> list[str]:
-    """Return the reasons why the text is not an RFC 1123 subdomain, as `IsDNS1123Subdomain` does."""
+    """Return the reasons why the text is not an RFC 1123 subdomain (`IsDNS1123Subdomain`)."""
     return too_long(text, MAX_SUBDOMAIN) + ([] if _SUBDOMAIN.fullmatch(text) else [_SUBDOMAIN_PROBLEM])
 
 
 def label_key_problems(text: str) -> list[str]:
-    """Return the reasons why the text is not a key of a label or taint, as `IsQualifiedName` does.
+    """Return the reasons why the text is not the key of a label or taint (`IsQualifiedName`).
 
-    A key has the form NAME or SUBDOMAIN/NAME.
+    A key is NAME or SUBDOMAIN/NAME.
     """
     *prefix, name = text.split("/")
     if len(prefix) > 1:
@@ -97,7 +97,7 @@ def label_key_problems(text: str) -> list[str]:
 
 
 def label_value_problems(text: str) -> list[str]:
-    """Return the reasons why the text is not a value of a label or taint, as `IsValidLabelValue` does.
+    """Return the reasons why the text is not the value of a label or taint (`IsValidLabelValue`).
 
     An empty value is allowed.
     """
@@ -116,7 +116,7 @@ _TIME = re.compile(
 
 
 def parse_timestamp(text: str) -> int | None:
-    """Return the time in nanoseconds since 1970, or None if Go's RFC 3339 layout rejects the text."""
+    """Return the time in nanoseconds since 1970, or None if Go does not accept it as RFC 3339."""
     match = _TIME.fullmatch(text)
     if match is None:
         return None
@@ -143,10 +143,9 @@ def parse_timestamp(text: str) -> int | None:
 
 
 def allowed(policy: CapacityRequestPolicy | None, listed: Callable[[list[str]], str]) -> str:
-    """Return the amounts that a policy allows, as text for a message.
+    """Return a phrase for the amounts that a policy allows, or "" if it allows all amounts.
 
-    `listed` words single values. A range becomes, for example, `from 10G to 60G in steps of 10G`. If the policy does
-    not limit the amounts, the text is empty.
+    A range is, for example, `from 10G to 60G in steps of 10G`. `listed` turns a list of values into a phrase.
     """
     if policy is None:
         return ""

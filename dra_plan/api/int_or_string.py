@@ -1,4 +1,4 @@
-"""Numbers that may be percentages (apimachinery util/intstr)."""
+"""Numbers or percentages (apimachinery util/intstr)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _PERCENTAGE = re.compile(r"([0-9]{1,10})%", re.ASCII)
 
 
 def scaled(value: int | str, whole: int, *, up: bool) -> int:
-    """Return a number unchanged.
+    """Return a number as it is, or a percentage of `whole`, rounded up or down.
 
-    For a percentage, return that share of `whole`, rounded up or down. Other text counts as 0.
+    Any other text counts as 0.
     """
     if isinstance(value, int):
         return value

@@ -1,7 +1,7 @@
-"""All typed objects in the input, in input order, and what is known about them. Every command works on this.
+"""All objects in the input, with notices and the place where each object was read.
 
-In order: ClusterInfo (dra-plan/v1alpha1), which is a snapshot's description of its cluster; notices for the user in
-addition to the result, with the place where an object was read; and the inventory of all objects.
+In order: ClusterInfo (dra-plan/v1alpha1), which describes the cluster of a snapshot; notices, which are shown in
+addition to a result; and the inventory.
 """
 
 from __future__ import annotations
@@ -42,16 +42,17 @@ from .workloads import AnyWorkload
 API_VERSION, KIND = "dra-plan/v1alpha1", "ClusterInfo"
 
 ADMISSION = "admissionregistration.k8s.io"
-"""The API group of webhooks and policies that may reject or change created objects."""
+"""The API group of admission webhooks and policies, which may reject or change objects."""
 
 FORBIDDEN, NOT_SERVED, FAILED = "Forbidden", "NotServed", "Failed"
-"""The reasons why a resource was not listed: no permission, not served, or an incomplete response."""
+"""The reasons why a resource could not be listed: no permission, not served by the cluster, or an incomplete
+response."""
 
 
 class UnlistedKind(Object, frozen=True):
     """A resource, such as `resourceslices.resource.k8s.io`, that could not be listed.
 
-    `reason` says why, and `message` is the server's message.
+    `message` is the message of the API server.
     """
 
     resource: str = ""
@@ -60,12 +61,11 @@ class UnlistedKind(Object, frozen=True):
 
 
 class ClusterInfo(Object, frozen=True):
-    """What a snapshot says about its cluster.
+    """The description of a snapshot's cluster.
 
-    It contains the version of the API server (`v1.36.2`), the reported feature gates, the time of the snapshot, and the
-    resources that could not be listed. `emulation_version` (`1.35`) is set if the server emulates an older minor
-    version than its own. `feature_gates_from` names the component that reported the gates. `anonymized` is set if names
-    are pseudonyms.
+    `server_version` is the version of the API server (`v1.36.2`). `emulation_version` (`1.35`) is set if the server
+    emulates an earlier minor version. `feature_gates_from` is the component that reported the feature gates. If
+    `anonymized` is true, names are pseudonyms.
     """
 
     api_version: str = API_VERSION
@@ -83,10 +83,9 @@ class ClusterInfo(Object, frozen=True):
 
 
 class Origin(NamedTuple):
-    """The place where an object was read.
+    """The place where an object was read: the source ("-" for stdin), and the line of the object's first field.
 
-    It consists of the name of the source ("-" for stdin) and the line of the object's first field. Lines are counted
-    from 1; if the line is not known, it is 0.
+    Lines start at 1; an unknown line is 0.
     """
 
     source: str
@@ -108,62 +107,56 @@ NOTES = frozenset(
         "taint-rules-taken-as-on",
     }
 )
-"""The codes of facts about a release or an input, and about random decisions in a cluster.
-
-They do not mean that an input is wrong.
-"""
+"""The codes of notes, which report facts about a release, an input or random decisions, rather than problems."""
 
 
 PARTIAL = ("one-namespace", "claims-missing")
-"""The codes of warnings that something in use is missing from the input and so counts as free."""
+"""The codes of warnings that something in use is missing from the input, so that its devices count as free."""
 
 
 class Notice(Struct, frozen=True, order=True, gc=False):
-    """A warning with a stable code, in the form used in documents."""
+    """A warning or note with a stable code, as shown in documents."""
 
     code: Annotated[str, Meta(pattern="^[a-z0-9-]+$")]
     message: Annotated[str, Meta(min_length=1)]
     object: Annotated[
         str, Meta(description="The object that the notice is about, as KIND NAMESPACE/NAME, or empty.")
     ] = ""
-    source: Annotated[str, Meta(description="The place of the object, as FILE:LINE, or empty.")] = ""
+    source: Annotated[str, Meta(description="The place where the object was read, as FILE:LINE, or empty.")] = ""
     defects: Annotated[
         tuple[str, ...] | UnsetType,
-        Meta(description="The release defects (docs/quirks.md) that changed the answer, if the notice is about any."),
+        Meta(description="The defects of the release that changed the answer (docs/quirks.md), if any."),
     ] = UNSET
     brings: Annotated[
         tuple[str, ...] | UnsetType,
-        Meta(description="The resources that are missing from the input, if any, as `kubectl get` accepts them."),
+        Meta(description="The resources missing from the input, if any, as arguments for `kubectl get`."),
     ] = UNSET
 
     @property
     def is_partial(self) -> bool:
         """Return whether the notice says that something in use is missing from the input.
 
-        Whatever is missing counts as free. A pod or claim that fits in the input may therefore not fit in the cluster.
+        Its devices count as free, so a pod that fits in the input may not fit in the cluster.
         """
         return self.code in PARTIAL
 
     @property
     def is_note(self) -> bool:
-        """Return whether the notice only states a fact about the release.
-
-        Such a notice never affects the exit status.
-        """
+        """Return whether this is a note, which never affects the exit status."""
         return self.code in NOTES
 
 
 # -- the inventory -----------------------------------------------------------------------------------------------------
 
 ObjectKey = tuple[str, str, str]
-"""An object's (kind, namespace, name)."""
+"""The kind, namespace and name of an object."""
 
 
 class AsWritten(NamedTuple):
     """The form in which an object was written, if it differs from the form that planning reads.
 
-    `version` is the object's API version, or "" for the usual version. `unknown` are the fields that were dropped
-    because the version does not have them. `has_source` is set if a pod names its claims in `source`, the form used
+    `version` is the API version, if it is not the usual one. `unknown` are the fields that were dropped because this
+    version does not have them. `has_source` is true if a pod lists its claims in `source`, the form that was used
     before Kubernetes 1.31.
     """
 
@@ -173,7 +166,7 @@ class AsWritten(NamedTuple):
 
 
 class HeardEvent(NamedTuple):
-    """A warning about a pod, read from an Event.
+    """An Event that warns about a pod.
 
     `said_by` is the component that reported it, and `time` is the time of its last occurrence.
     """
@@ -189,9 +182,9 @@ class HeardEvent(NamedTuple):
 
 
 class WrittenText(NamedTuple):
-    """An object as it was written, in JSON, with its API version and kind.
+    """The JSON text of an object as it was written, with its API version and kind.
 
-    An object in a list may inherit its API version and kind from the list.
+    An object in a list may take its API version and kind from the list.
     """
 
     api_version: str
@@ -203,20 +196,18 @@ class WrittenText(NamedTuple):
 class Inventory:
     """All objects in the input, converted to v1 and defaulted as the API server does.
 
-    `cluster_info` is the snapshot's description of its cluster, or the last description if there are several. `origins`
-    contains the place where each object was read. `as_written` contains the form of each object that was written in an
-    unusual form. `overridden` contains the objects that a later source replaced, each with the earlier and the later
-    place. `template_makers` contains the kinds whose controllers create claim templates, by namespace and name of the
-    template.
+    `cluster_info` is the description of the snapshot; if there are several, the last one counts. `origins` has the
+    place of each object, and `as_written` has the objects that were written in an unusual form. `overridden` has the
+    objects that a later source replaced, with the earlier and the later place. `template_makers` has the kinds of the
+    controllers that create claim templates, by namespace and name of the template.
 
-    `skipped` is the number of objects whose kinds planning does not use. Three fields describe some of these objects.
-    `accounts` contains the namespaces and names of service accounts. `queues` contains the namespaces and names of
-    Kueue's LocalQueues. `queued` says what Kueue's Workloads wait for, by owner.
+    `skipped` is the number of objects of kinds that planning does not use. `accounts` are the namespaces and names of
+    service accounts, and `queues` those of Kueue's LocalQueues. `queued` has what Kueue's Workloads are waiting for, by
+    owner.
 
-    `events` are the warnings about pods. `texts` contains the written text of new objects about which a question can be
-    asked. `notices` are the warnings from loading, for example about dropped fields and deprecated versions.
-    `returning` contains the namespaces and names of pods that an edit removed and that are pending again, because their
-    controllers still have to create them.
+    `events` are warnings about pods. `texts` has the text of new objects. `notices` are warnings about the input, such
+    as dropped fields and deprecated versions. `returning` has the namespace and name of each pod that an edit removed,
+    if its controller has yet to create it again.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -260,7 +251,7 @@ class Inventory:
     def holding(self, pods: list[Pod], claims: list[ResourceClaim]) -> Inventory:
         """Return this inventory with other pods and claims.
 
-        The call takes a tenth of the time of `dataclasses.replace`.
+        This is ten times as fast as `dataclasses.replace`.
         """
         other = object.__new__(Inventory)
         for name in Inventory.__slots__:
@@ -269,5 +260,5 @@ class Inventory:
         return other
 
     def source(self, key: ObjectKey) -> str:
-        """Return the place where an object was read as FILE:LINE, or "" if it is not known."""
+        """Return the place where an object was read, as FILE:LINE, or "" if it is not known."""
         return str(self.origins.get(key, Origin("")))

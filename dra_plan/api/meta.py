@@ -1,4 +1,4 @@
-"""The common parts of all objects: the base of all structs, metadata and label selectors (apimachinery meta/v1)."""
+"""The base class of all structs, metadata, and label selectors (apimachinery meta/v1)."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ import msgspec
 # -- the base of every object ------------------------------------------------------------------------------------------
 
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-"""An integer in the range of Go's int64; decoding rejects others, as the API server does."""
+"""An integer that fits in an int64. Decoding rejects others, as the API server does."""
 
 QuantityText = str | int | float
-"""A quantity as written in the manifest; JSON numbers are allowed, as in Kubernetes."""
+"""A quantity as it is written in the manifest, which may be a JSON number."""
 
 FieldPath = tuple[str | int, ...]
-"""The path to a field: field names, and positions in lists."""
+"""The path to a field, as field names and list indices."""
 
 
 class Object(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True):
-    """A frozen value with the field names of Kubernetes' JSON. Decoding ignores fields that planning does not read.
+    """A frozen value with the JSON field names of Kubernetes. Decoding ignores all other fields.
 
-    `gc=False` is safe because no object refers back to its owner, and it makes large clusters cheap to hold in memory.
+    Objects must not refer back to their owners, because they are not garbage-collected (`gc=False`).
     """
 
 
 class StrictObject(
     Object, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True, forbid_unknown_fields=True
 ):
-    """An object in resource.k8s.io. Decoding is strict: it fails on a field that v1 does not have."""
+    """An object of resource.k8s.io. Decoding fails on a field that v1 does not have."""
 
 
 # -- metadata and label selectors --------------------------------------------------------------------------------------
 
 
 class OwnerReference(Object, frozen=True):
-    """A reference to an owner of an object. `controller` is set if this owner manages the object."""
+    """A reference to an owner of an object. `controller` is true if the owner manages the object."""
 
     api_version: str = ""
     kind: str = ""
@@ -45,7 +45,7 @@ class OwnerReference(Object, frozen=True):
 
 
 class ObjectMeta(Object, frozen=True):
-    """The metadata of an object, limited to the fields that planning reads. Times remain RFC 3339 strings."""
+    """The metadata of an object, with the fields that planning reads. Times are RFC 3339 strings."""
 
     name: str = ""
     generate_name: str = ""
@@ -61,7 +61,7 @@ class ObjectMeta(Object, frozen=True):
 
     @property
     def is_stored(self) -> bool:
-        """Return whether the object comes from a cluster. Only an API server sets a UID and timestamps."""
+        """Return whether the object comes from a cluster: only an API server sets a UID or a timestamp."""
         return bool(self.uid or self.creation_timestamp)
 
     @property
@@ -74,9 +74,9 @@ class ObjectMeta(Object, frozen=True):
 
 
 class LabelSelectorRequirement(Object, frozen=True):
-    """One requirement on labels, with the operator In, NotIn, Exists or DoesNotExist.
+    """A requirement on labels, with operator In, NotIn, Exists or DoesNotExist.
 
-    In a selector that is written as text, the operator may also be Gt or Lt.
+    A selector that is written as text may also use Gt and Lt.
     """
 
     key: str = ""
@@ -85,7 +85,7 @@ class LabelSelectorRequirement(Object, frozen=True):
 
 
 class LabelSelector(Object, frozen=True):
-    """A set of requirements that must all be met.
+    """A list of requirements. Labels must meet all of them.
 
     An empty selector selects everything; a missing selector selects nothing.
     """

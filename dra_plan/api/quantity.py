@@ -1,8 +1,8 @@
-"""Amounts as Kubernetes writes them: `10Gi`, `500m`, `1e3`; parsing, canonical text, comparison and arithmetic.
+"""Amounts as Kubernetes writes them (`10Gi`, `500m`, `1e3`): parsing, formatting, comparison and arithmetic.
 
-The rules are those of apimachinery's `resource.Quantity`. Go stores an amount either as a 64-bit integer with a decimal
-scale or as an arbitrary-precision decimal, and the difference is visible from outside (`as_int64`, `is_identical`), so
-this module also makes it. Only amounts belong here.
+The rules are those of apimachinery's `resource.Quantity`. Go stores an amount either as an int64 with a decimal scale
+or as an arbitrary-precision decimal. The two behave differently (`as_int64`, `is_identical`), so this module
+distinguishes them too.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ SUFFIX_WRONG = "unable to parse quantity's suffix"
 
 
 class QuantityError(DraPlanError, ValueError):
-    """The error raised for a string that is not a quantity, or for arithmetic outside the supported range."""
+    """Raised for text that is not a quantity, or for arithmetic outside the supported range."""
 
 
 class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """An amount. Equality, order and hash use only its value; its format determines which suffixes `text` uses.
+    """An amount, with the value `number * 10**scale`. Equality, order and hash use only the value.
 
-    The value is `number * 10**scale`. `decimal` is True if Go stores it as an arbitrary-precision decimal. `nano` is
-    the value in units of 10**-9; all amounts from 10**5000 on have the same `nano`.
+    `format` decides which suffixes `text` uses. `decimal` is true if Go stores the amount as an arbitrary-precision
+    decimal. `nano` is the value in units of 10**-9; it is the same for all amounts from 10**5000 on.
     """
 
     nano: int
@@ -81,15 +81,15 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
         return compare(self, other) >= 0
 
     def __add__(self, other: Quantity) -> Quantity:
-        """Return the sum, in this format, or in the other's if this is zero."""
+        """Return the sum. It has the format of this amount or, if this amount is zero, of `other`."""
         return add(self, other)
 
     def __sub__(self, other: Quantity) -> Quantity:
-        """Return the difference, in this format, or in the other's if this is zero."""
+        """Return the difference. It has the format of this amount or, if this amount is zero, of `other`."""
         return subtract(self, other)
 
     def __neg__(self) -> Quantity:
-        """Return the same amount with the opposite sign, in the same format."""
+        """Return the negated amount, in the same format."""
         return make(_wrap(-self.number) if not self.decimal else -self.number, self.scale, self.format, self.decimal)
 
     def __str__(self) -> str:
@@ -107,20 +107,20 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def units(self) -> int:
-        """Return the amount in whole units as an int64. Fractions are rounded up, as in Go's `Value()`."""
+        """Return the amount in whole units as an int64, rounded up like Go's `Value()`."""
         return scaled_value(self, 0)
 
     @property
     def milli(self) -> int:
-        """Return the amount in thousandths as an int64. Fractions are rounded up, as in Go's `MilliValue()`."""
+        """Return the amount in thousandths as an int64, rounded up like Go's `MilliValue()`."""
         return scaled_value(self, -3)
 
     @property
     def as_int64(self) -> int | None:
-        """Return the value if Go can return it without arithmetic on fractions (`AsInt64`); otherwise return None.
+        """Return the value as an int64 if Go's `AsInt64` does, or None.
 
-        The result is None for every amount that is stored as a decimal, such as `1.5Gi` or `100Ti`, and for amounts
-        that are written with decimals, such as `1.0` or `1000m`, although these are whole numbers.
+        The result is None for amounts that are stored as decimals, such as `1.5Gi` or `100Ti`, and for amounts that are
+        written with fractions, such as `1.0` or `1000m`.
         """
         if self.decimal or self.scale < 0:
             return None
@@ -131,14 +131,14 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def text(self) -> str:
-        """Return the text that Go prints: the parsed text if it counts as canonical, otherwise the canonical text."""
+        """Return the text that Go prints, which is the parsed text if Go considers it canonical."""
         return self.written or canonical_text(self)
 
     @property
     def approximate_float(self) -> float:
-        """Return the value as a double, as Go's `AsApproximateFloat64` does.
+        """Return the value as a float, as Go's `AsApproximateFloat64` does.
 
-        If it is out of range, the result is infinite.
+        A value that is out of range becomes infinite.
         """
         try:
             base = float(self.number)
@@ -147,9 +147,9 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
         return base if self.scale == 0 else base * _pow10(self.scale)
 
     def is_identical(self, other: Quantity) -> bool:
-        """Return the result of Go's `==` on the struct, which compares number, scale, format and cached text.
+        """Return whether Go's `==` holds for the two structs: equal number, scale, format and cached text.
 
-        Go holds a decimal by pointer, so two parsed decimals are never identical, and the result is False.
+        Go stores decimals by pointer, so two parsed decimals are never identical.
         """
         if self.decimal or other.decimal:
             return False
@@ -164,20 +164,20 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
 def make(number: int, scale: int, family: Format, decimal: bool = False, written: str = "") -> Quantity:
     """Return the amount `number * 10**scale`.
 
-    If `decimal` is set, Go would store the amount as an arbitrary-precision decimal.
+    If `decimal` is true, Go would store it as an arbitrary-precision decimal.
     """
     return Quantity(_nano(number, scale), family, number, scale, decimal, written)
 
 
 def canonical(value: int, family: Format) -> str:
-    """Return the canonical text of a whole number of units, as Go's `NewQuantity(value, family).String()` does."""
+    """Return the canonical text of a whole number, as Go's `NewQuantity(value, family).String()` does."""
     return canonical_text(make(value, 0, family))
 
 
 def parse(text: str | int | float) -> Quantity:
-    """Return the amount that Kubernetes reads from a string or number in a manifest.
+    """Return the amount that a string or number in a manifest stands for, ignoring white space around it.
 
-    White space around the amount is ignored. Raises QuantityError with Go's words. Results are cached by text.
+    Raises QuantityError with Go's message.
     """
     if isinstance(text, str):
         return parse_strict(text.strip(" \t\n\v\f\r\x85\xa0"))
@@ -190,14 +190,14 @@ def parse(text: str | int | float) -> Quantity:
 
 @functools.lru_cache(maxsize=65536)
 def parse_strict(text: str) -> Quantity:
-    """Return the amount written in `text`, as Go's `ParseQuantity` does. White space is an error."""
+    """Return the amount, as Go's `ParseQuantity` does. White space is an error."""
     return _parse(text)
 
 
 def json_number(value: float) -> str:
-    """Return the text that Go's encoding/json writes for a double.
+    """Return the number as Go's encoding/json writes it.
 
-    It has no exponent from 1e-6 up to 1e21; outside this range, exponents have no leading zeros.
+    Numbers from 1e-6 up to 1e21 have no exponent; exponents have no leading zeros.
     """
     if value != value or value in (float("inf"), float("-inf")):
         raise QuantityError(FORMAT_WRONG)
@@ -322,7 +322,7 @@ def _nano(number: int, scale: int) -> int:
 
 
 def compare(left: Quantity, right: Quantity) -> int:
-    """Return -1, 0 or 1 if the left amount is less than, equal to or greater than the right amount."""
+    """Return -1, 0 or 1 if the left amount is less than, equal to, or greater than the right one."""
     if left.scale <= _MAX_NANO_SCALE and right.scale <= _MAX_NANO_SCALE:
         return (left.nano > right.nano) - (left.nano < right.nano)
     if left.sign != right.sign:
@@ -338,8 +338,8 @@ def compare(left: Quantity, right: Quantity) -> int:
 def add(left: Quantity, right: Quantity) -> Quantity:
     """Return the sum, as Go's `Add` does.
 
-    The sum has the format of the left amount, or the format of the right amount if the left amount is zero. If the
-    integer form overflows, the sum is stored as a decimal.
+    It has the format of the left amount or, if the left amount is zero, of the right one. If the sum does not fit in an
+    int64, it is stored as a decimal.
     """
     family = right.format if left.number == 0 else left.format
     if not left.decimal and not right.decimal:
@@ -364,12 +364,15 @@ def _aligned_sum(left: Quantity, right: Quantity) -> tuple[int, int, bool]:
 
 
 def subtract(left: Quantity, right: Quantity) -> Quantity:
-    """Return the difference, as Go's `Sub` does. As in Go, negating an integer wraps around at the smallest int64."""
+    """Return the difference, as Go's `Sub` does.
+
+    As in Go, negating the smallest int64 has no effect.
+    """
     return add(left, -right)
 
 
 def multiply(left: Quantity, factor: int) -> Quantity:
-    """Return the amount times `factor`, as Go's `Mul` does. If the product fits, it is stored in the integer form."""
+    """Return the amount times `factor`, as Go's `Mul` does. It is stored as an integer if it fits in an int64."""
     if left.decimal:
         return make(left.number * factor, left.scale, left.format, decimal=True)
     if left.number == 0 or factor == 0:
@@ -381,7 +384,7 @@ def multiply(left: Quantity, factor: int) -> Quantity:
 
 
 def product(left: Quantity, right: Quantity) -> Quantity:
-    """Return the exact product as a decimal in the left amount's format. A fraction of a nano is rounded up."""
+    """Return the product as a decimal in the left amount's format, rounded up to a multiple of 10**-9."""
     number, scale = left.number * right.number, left.scale + right.scale
     if number > 0:
         number, scale = _round_up_to_nano(number, scale)
@@ -389,16 +392,16 @@ def product(left: Quantity, right: Quantity) -> Quantity:
 
 
 def to_decimal(value: Quantity) -> Quantity:
-    """Return the same amount, stored as an arbitrary-precision decimal (Go's `ToDec`)."""
+    """Return the same amount stored as an arbitrary-precision decimal, as Go's `ToDec` does."""
     return make(value.number, value.scale, value.format, decimal=True)
 
 
 def scaled_value(value: Quantity, scale: int) -> int:
-    """Return the amount as an int64 in units of 10**scale, rounded as Go's `ScaledValue` does.
+    """Return the amount as an int64 in units of 10**scale, rounded like Go's `ScaledValue`.
 
-    The integer form rounds away from zero and stops at the ends of int64. The decimal form rounds up, with two
-    exceptions, both as in Go: a negative fraction is rounded up twice if the number fits in an int64, and a number that
-    does not fit in an int64 wraps around.
+    An amount stored as an integer is rounded away from zero, and limited to the range of int64. A decimal is rounded
+    up, with two exceptions, as in Go: a negative fraction is rounded up twice if the number fits in an int64, and a
+    number that does not fit wraps around.
     """
     shift = value.scale - scale
     if not value.decimal:
@@ -419,10 +422,10 @@ def scaled_value(value: Quantity, scale: int) -> int:
 
 
 def canonical_text(value: Quantity) -> str:
-    """Return the canonical text: without a fraction, without loss of precision, and with the largest possible suffix.
+    """Return the canonical text, which has the exact value, no fraction, and the largest possible suffix.
 
-    A binary amount is written with decimal suffixes if it is smaller than 1024 or not whole. No suffix exists for the
-    powers of ten from 10**21 on. As in Go, the text of a multiple of such a power omits the power.
+    A binary amount has a decimal suffix if it is smaller than 1024 or not whole. There are no suffixes for powers of
+    ten from 10**21 on; as in Go, the text omits such a power.
     """
     if value.number == 0:
         return "0"

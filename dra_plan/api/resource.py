@@ -1,12 +1,12 @@
 """resource.k8s.io/v1: device classes, slices, claims, claim templates and device taint rules.
 
-Only the v1 shape exists here; older versions are converted before they become these structs (`manifests`). Where
-upstream distinguishes "absent" from "empty", the field is Optional with None for absent. A quantity is stored as it was
-written (`QuantityText`); `api.quantity.parse` returns its value.
+Older versions are converted before they become these structs (`manifests`). If upstream distinguishes an absent field
+from an empty one, the absent field is None. Quantities are stored as they are written.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -27,7 +27,10 @@ _ATTRIBUTE_NAMES = {
 
 
 class DeviceAttribute(StrictObject, frozen=True, rename=_ATTRIBUTE_NAMES):
-    """The value of an attribute. Exactly one field should be set; like upstream, dra-plan checks this only on use."""
+    """The value of an attribute.
+
+    Exactly one field should be set. As in upstream, this is checked only when it is used.
+    """
 
     int_value: Int64 | None = None
     bool_value: bool | None = None
@@ -40,7 +43,7 @@ class DeviceAttribute(StrictObject, frozen=True, rename=_ATTRIBUTE_NAMES):
 
 
 class CapacityRequestPolicyRange(StrictObject, frozen=True):
-    """The amounts that a request may ask for, from `min` to `max` in steps of `step`."""
+    """The amounts that a request may ask for: from `min` to `max`, in steps of `step`."""
 
     min: QuantityText | None = None
     max: QuantityText | None = None
@@ -48,7 +51,7 @@ class CapacityRequestPolicyRange(StrictObject, frozen=True):
 
 
 class CapacityRequestPolicy(StrictObject, frozen=True):
-    """The rules by which a request for a shared capacity is rounded and limited (KEP-5075)."""
+    """The rules for rounding and limiting requests for a capacity (KEP-5075)."""
 
     default: QuantityText | None = None
     valid_values: list[QuantityText] | None = None
@@ -56,14 +59,14 @@ class CapacityRequestPolicy(StrictObject, frozen=True):
 
 
 class DeviceCapacity(StrictObject, frozen=True):
-    """A capacity of a device, with the policy for requesting shares of it."""
+    """A capacity of a device, with the request policy for shares of it."""
 
     value: QuantityText = "0"
     request_policy: CapacityRequestPolicy | None = None
 
 
 class Counter(StrictObject, frozen=True):
-    """A countable amount."""
+    """The value of a counter."""
 
     value: QuantityText = "0"
 
@@ -76,9 +79,9 @@ class CounterSet(StrictObject, frozen=True):
 
 
 class DeviceCounterConsumption(StrictObject, frozen=True):
-    """The amounts that a device consumes from one counter set.
+    """The amounts that a device consumes from a counter set.
 
-    `compatibility_groups` are the device's groups in this set (alpha in 1.37).
+    `compatibility_groups` are the groups that the device belongs to in this set (alpha in 1.37).
     """
 
     counter_set: str = ""
@@ -87,7 +90,7 @@ class DeviceCounterConsumption(StrictObject, frozen=True):
 
 
 class DeviceTaint(StrictObject, frozen=True):
-    """A taint on a device. The effects NoSchedule and NoExecute reject requests; other effects only inform."""
+    """A taint on a device. A taint with effect NoSchedule or NoExecute rejects requests; other effects only inform."""
 
     key: str = ""
     value: str = ""
@@ -96,7 +99,7 @@ class DeviceTaint(StrictObject, frozen=True):
 
 
 class DeviceToleration(StrictObject, frozen=True):
-    """A request's toleration of taints on devices."""
+    """A request's toleration of device taints."""
 
     key: str = ""
     operator: str = ""
@@ -106,14 +109,14 @@ class DeviceToleration(StrictObject, frozen=True):
 
 
 class NodeAllocatableResourceMapping(StrictObject, frozen=True):
-    """The amount of a node resource that a device represents (alpha in 1.36). The default multiplier is 1."""
+    """The amount of a node resource that a device provides (alpha in 1.36). The default multiplier is 1."""
 
     capacity_key: str | None = None
     allocation_multiplier: QuantityText | None = None
 
 
 class NodeAllocatableResource(StrictObject, frozen=True):
-    """A node resource that a device represents or also consumes (second alpha, in 1.37; not simulated)."""
+    """A node resource that a device provides, or takes in addition (second alpha in 1.37; not simulated)."""
 
     mapping: Any = None
     overhead: Any = None
@@ -139,7 +142,7 @@ class Device(StrictObject, frozen=True):
 
 
 class ResourcePool(StrictObject, frozen=True):
-    """The pool to which a slice belongs."""
+    """The pool that a slice belongs to."""
 
     name: str = ""
     generation: Int64 = 0
@@ -147,7 +150,7 @@ class ResourcePool(StrictObject, frozen=True):
 
 
 class ResourceSliceSpec(StrictObject, frozen=True):
-    """The specification of a slice: devices or counter sets of a pool, and the nodes that can reach the devices."""
+    """The specification of a slice: devices or counter sets of a pool, and the nodes that can use the devices."""
 
     driver: str = ""
     pool: ResourcePool = ResourcePool()
@@ -162,7 +165,7 @@ class ResourceSliceSpec(StrictObject, frozen=True):
 
 
 class ResourceSlice(StrictObject, frozen=True):
-    """A slice: a part of a pool, as published by a driver."""
+    """A part of a pool, as a driver publishes it."""
 
     api_version: str = "resource.k8s.io/v1"
     kind: str = "ResourceSlice"
@@ -171,39 +174,39 @@ class ResourceSlice(StrictObject, frozen=True):
 
 
 class CELDeviceSelector(StrictObject, frozen=True):
-    """A CEL expression about one device."""
+    """A CEL expression that is true for the selected devices."""
 
     expression: str = ""
 
 
 class DeviceSelector(StrictObject, frozen=True):
-    """A selector for devices. The only kind is a CEL expression."""
+    """A selector for devices. CEL is the only kind."""
 
     cel: CELDeviceSelector | None = None
 
 
 class OpaqueDeviceConfiguration(StrictObject, frozen=True):
-    """Configuration parameters that only the driver understands."""
+    """Configuration parameters for a driver."""
 
     driver: str = ""
     parameters: Any = None
 
 
 class DeviceConfiguration(StrictObject, frozen=True):
-    """A configuration entry in a class."""
+    """A configuration entry of a class."""
 
     opaque: OpaqueDeviceConfiguration | None = None
 
 
 class DeviceClaimConfiguration(StrictObject, frozen=True):
-    """A configuration entry in a claim. It applies to the listed requests, or to all requests if none are listed."""
+    """A configuration entry of a claim, for the listed requests or, if none is listed, for all."""
 
     requests: list[str] = []
     opaque: OpaqueDeviceConfiguration | None = None
 
 
 class DeviceClassSpec(StrictObject, frozen=True):
-    """The specification of a class: the selectors and the configuration that the class adds to every request for it."""
+    """The specification of a class: selectors and configuration that apply to every request for the class."""
 
     selectors: list[DeviceSelector] = []
     config: list[DeviceConfiguration] = []
@@ -220,7 +223,7 @@ class DeviceClass(StrictObject, frozen=True):
 
 
 class CapacityRequirements(StrictObject, frozen=True):
-    """The capacity that each device of a request must provide."""
+    """The capacity that each device for a request must have."""
 
     requests: dict[str, QuantityText] = {}
 
@@ -233,9 +236,9 @@ class DerivedAttribute(StrictObject, frozen=True):
 
 
 class ExactDeviceRequest(StrictObject, frozen=True):
-    """A request for devices of one class.
+    """A request for devices of a class.
 
-    After defaulting, the allocation mode is set; if the mode is ExactCount, the count is set as well.
+    Defaulting sets the allocation mode and, for ExactCount, the count.
     """
 
     device_class_name: str = ""
@@ -249,7 +252,7 @@ class ExactDeviceRequest(StrictObject, frozen=True):
 
 
 class DeviceSubRequest(StrictObject, frozen=True):
-    """One alternative of a firstAvailable request (KEP-4816). It cannot have admin access."""
+    """An alternative of a firstAvailable request (KEP-4816). Admin access is not possible."""
 
     name: str = ""
     device_class_name: str = ""
@@ -262,7 +265,7 @@ class DeviceSubRequest(StrictObject, frozen=True):
 
 
 class DeviceRequest(StrictObject, frozen=True):
-    """A named request: either `exactly` one request, or the first alternative in `first_available` that can be met."""
+    """A named request: either `exactly`, or the first alternative in `first_available` that can be met."""
 
     name: str = ""
     exactly: ExactDeviceRequest | None = None
@@ -270,7 +273,7 @@ class DeviceRequest(StrictObject, frozen=True):
 
 
 class DeviceConstraint(StrictObject, frozen=True):
-    """A condition that the devices for several requests must meet together."""
+    """A condition on the devices for several requests together."""
 
     requests: list[str] = []
     match_attribute: str | None = None
@@ -292,7 +295,7 @@ class ResourceClaimSpec(StrictObject, frozen=True):
 
 
 class DeviceRequestAllocationResult(StrictObject, frozen=True):
-    """One device allocated to one request."""
+    """A device allocated for a request."""
 
     request: str = ""
     driver: str = ""
@@ -308,7 +311,7 @@ class DeviceRequestAllocationResult(StrictObject, frozen=True):
 
 
 class DeviceAllocationConfiguration(StrictObject, frozen=True):
-    """A configuration entry in an allocation. It comes from a class or from the claim."""
+    """A configuration entry of an allocation. `source` says whether it comes from a class or from the claim."""
 
     source: str = ""
     requests: list[str] = []
@@ -323,7 +326,7 @@ class DeviceAllocationResult(StrictObject, frozen=True):
 
 
 class AllocationResult(StrictObject, frozen=True):
-    """The devices allocated to a claim, and the nodes on which it can be used."""
+    """The devices allocated to a claim, and the nodes where the claim can be used."""
 
     devices: DeviceAllocationResult = DeviceAllocationResult()
     node_selector: NodeSelector | None = None
@@ -331,7 +334,7 @@ class AllocationResult(StrictObject, frozen=True):
 
 
 class ResourceClaimConsumerReference(StrictObject, frozen=True):
-    """A reference to a user of a claim, which is normally a pod."""
+    """A reference to a user of a claim, usually a pod."""
 
     api_group: str = ""
     resource: str = ""
@@ -351,7 +354,7 @@ class Condition(StrictObject, frozen=True):
 
 
 class AllocatedDeviceStatus(StrictObject, frozen=True):
-    """A driver's report on an allocated device."""
+    """A driver's report about an allocated device."""
 
     driver: str = ""
     pool: str = ""
@@ -381,24 +384,29 @@ class ResourceClaim(StrictObject, frozen=True):
 
     @property
     def key(self) -> str:
-        """The namespace and name of the claim, as `NAMESPACE/NAME`."""
+        """The claim's name, as `NAMESPACE/NAME`."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
 
     @property
     def allocation(self) -> AllocationResult | None:
-        """The devices allocated to the claim, or None if the claim is not allocated."""
+        """The allocation of the claim, or None if it is not allocated."""
         return self.status.allocation if self.status is not None else None
+
+    @property
+    def reserved_for(self) -> Sequence[ResourceClaimConsumerReference]:
+        """The objects, mostly pods, for which the claim is reserved."""
+        return self.status.reserved_for if self.status is not None else ()
 
 
 class ResourceClaimTemplateSpec(StrictObject, frozen=True):
-    """The metadata and specification that are copied into every claim created from the template."""
+    """The metadata and the specification of each claim that is created from the template."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: ResourceClaimSpec = ResourceClaimSpec()
 
 
 class ResourceClaimTemplate(StrictObject, frozen=True):
-    """A template from which the claim controller creates one claim per pod."""
+    """A template from which one claim is created for each pod."""
 
     api_version: str = "resource.k8s.io/v1"
     kind: str = "ResourceClaimTemplate"
@@ -407,7 +415,7 @@ class ResourceClaimTemplate(StrictObject, frozen=True):
 
 
 class DeviceTaintSelector(StrictObject, frozen=True):
-    """A selector for the devices to which a taint rule applies. A device must match every field that is set."""
+    """The devices that a device taint rule applies to. A device must match every field that is set."""
 
     driver: str | None = None
     pool: str | None = None
@@ -417,7 +425,7 @@ class DeviceTaintSelector(StrictObject, frozen=True):
 
 
 class DeviceTaintRuleSpec(StrictObject, frozen=True):
-    """A taint for all devices that the selector matches."""
+    """The specification of a device taint rule: the taint, and the devices that it applies to."""
 
     device_selector: DeviceTaintSelector | None = None
     taint: DeviceTaint = DeviceTaint()

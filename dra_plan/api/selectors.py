@@ -1,7 +1,6 @@
-"""Matching labels and taints: node selectors, label selectors, tolerations, and label selectors given as text.
+"""Matching of labels and taints: node selectors, label selectors and tolerations.
 
-The rules are those of component-helpers and apimachinery. The functions are pure, and take names and label maps. The
-callers decide where a selector applies, and which taints have an effect.
+The rules are those of component-helpers and apimachinery.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ _NO_LABELS: dict[str, str] = {}
 
 
 def node_matches(selector: NodeSelector, name: str, labels: Mapping[str, str] | None) -> bool:
-    """Return whether at least one term of the selector matches the node, as `nodeaffinity.NodeSelector.Match` does."""
+    """Return whether the node matches at least one term of the selector, as `nodeaffinity.NodeSelector.Match` does."""
     return any(term_matches(term, name, labels) for term in selector.node_selector_terms)
 
 
 def term_matches(term: NodeSelectorTerm, name: str, labels: Mapping[str, str] | None) -> bool:
-    """Return whether the node meets all requirements of the term. An empty term matches nothing."""
+    """Return whether the node meets all requirements of the term. An empty term matches no node."""
     if not term.match_expressions and not term.match_fields:
         return False
     labels = labels or _NO_LABELS
@@ -39,9 +38,9 @@ def term_matches(term: NodeSelectorTerm, name: str, labels: Mapping[str, str] | 
 
 
 def requirement_holds(operator: str, values: list[str] | None, value: str | None) -> bool:
-    """Return whether a label's value meets a requirement. The value of a missing label is None.
+    """Return whether a label with this value meets a requirement; a missing label has the value None.
 
-    Unknown operators are never met.
+    An unknown operator is never met.
     """
     match operator:
         case "In":
@@ -73,7 +72,7 @@ def _int64(text: str | None) -> int | None:
 
 
 def is_int64(text: str) -> bool:
-    """Return whether the operators Gt and Lt can compare the text, which must be an integer of at most 64 bits."""
+    """Return whether Gt and Lt can compare the text: it must be an integer that fits in an int64."""
     return _int64(text) is not None
 
 
@@ -84,15 +83,15 @@ def _field_holds(requirement: NodeSelectorRequirement, name: str) -> bool:
 
 
 class FieldProblem(NamedTuple):
-    """A problem with a field: the path of the field, and the problem in apimachinery's words.
+    """A problem with a field, with apimachinery's message.
 
-    `str` returns both, as upstream does.
+    `str()` returns the path and the message, as upstream does.
     """
 
     path: FieldPath
     message: str
     key: str | None = None
-    """The label with the wrong value; upstream writes it after the path."""
+    """The label whose value is wrong. Upstream writes it after the path."""
 
     def __str__(self) -> str:
         steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
@@ -100,9 +99,9 @@ class FieldProblem(NamedTuple):
 
 
 def selector_problem(selector: NodeSelector) -> str | None:
-    """Return the reason why upstream's parser rejects a node selector, or None if the parser accepts it.
+    """Return why upstream rejects a node selector, or None if it is valid.
 
-    The scheduler cannot continue with a DRA slice whose selector is rejected.
+    A slice with an invalid node selector ends the scheduling attempt of a pod.
     """
     problems = [
         problem
@@ -113,16 +112,16 @@ def selector_problem(selector: NodeSelector) -> str | None:
 
 
 def as_one(problems: Iterable[FieldProblem]) -> str:
-    """Return the problems as one text, as apimachinery joins them (`errors.Aggregate`).
+    """Return the problems as one text, without duplicates, as apimachinery's `errors.Aggregate` does.
 
-    Duplicates are left out. Several problems are enclosed in brackets.
+    Several problems are enclosed in brackets.
     """
     texts = list(dict.fromkeys(map(str, problems)))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def as_go(selector: NodeSelector) -> str:
-    """Return the selector as Kubernetes' generated `String` method writes it in error texts."""
+    """Return the selector as the `String` method in Kubernetes writes it in error messages."""
     terms = "".join(
         f"NodeSelectorTerm{{MatchExpressions:{_requirements_as_go(term.match_expressions)},"
         f"MatchFields:{_requirements_as_go(term.match_fields)},}},"
@@ -140,7 +139,7 @@ def _requirements_as_go(requirements: Sequence[NodeSelectorRequirement]) -> str:
 
 
 def term_problems(term: NodeSelectorTerm, path: FieldPath = ()) -> Iterator[FieldProblem]:
-    """Yield the problems with the term at this path, as the API server and the scheduler report them."""
+    """Yield the problems with a term, as the API server and the scheduler report them."""
     for index, requirement in enumerate(term.match_expressions):
         yield from _expression_problems(requirement, (*path, "matchExpressions", index))
     for index, requirement in enumerate(term.match_fields):
@@ -158,7 +157,7 @@ def _expression_problems(requirement: NodeSelectorRequirement, path: FieldPath) 
 def requirement_problems(
     key: str, operator: str, values: Sequence[str], path: FieldPath = ()
 ) -> Iterator[FieldProblem]:
-    """Yield the reasons why `labels.NewRequirement` rejects the requirement at this path."""
+    """Yield the reasons why `labels.NewRequirement` rejects a requirement."""
     if problem := _key_problem(key):
         yield FieldProblem((*path, "key"), problem)
     at = (*path, "values")
@@ -203,9 +202,9 @@ def _field_problems(requirement: NodeSelectorRequirement, path: FieldPath) -> It
 
 
 def labels_match(selector: LabelSelector | None, labels: Mapping[str, str] | None) -> bool:
-    """Return whether a label selector selects an object with these labels.
+    """Return whether the selector selects an object with these labels.
 
-    A missing selector selects nothing, and an empty selector selects everything.
+    An empty selector selects everything; a missing selector selects nothing.
     """
     if selector is None:
         return False
@@ -219,7 +218,7 @@ def labels_match(selector: LabelSelector | None, labels: Mapping[str, str] | Non
 # The taints of nodes and of devices follow the same rule, although their types differ.
 
 BLOCKING = ("NoSchedule", "NoExecute")
-"""The effects that reject everything that does not tolerate the taint."""
+"""The taint effects that reject everything that does not tolerate the taint."""
 
 
 class _Taint(Protocol):
@@ -248,8 +247,8 @@ def near_toleration(tolerations: Iterable[_Toleration], key: str) -> str:
 def tolerates(toleration: _Toleration, taint: _Taint) -> bool:
     """Return whether the toleration covers the taint.
 
-    The operator must match. The key and the effect must each be empty or equal to the taint's key and effect.
-    `tolerationSeconds` is ignored. The operators Gt and Lt need an alpha feature gate and match nothing.
+    The toleration's key and effect must be empty or equal to those of the taint; `tolerationSeconds` is ignored. A
+    toleration with the operator Gt or Lt, which needs an alpha feature gate, covers nothing.
     """
     if toleration.effect and toleration.effect != taint.effect:
         return False
@@ -283,7 +282,7 @@ _WRITTEN: dict[str, Callable[[str, list[str]], str]] = {
 
 
 def selector_text(selector: LabelSelector | None) -> str:
-    """Return the selector in the format of `-l`. The text is empty if the selector is empty or missing."""
+    """Return the selector as text for `-l`, or "" if it is empty or missing."""
     if selector is None:
         return ""
     written = [f"{key}={value}" for key, value in (selector.match_labels or {}).items()]
@@ -293,10 +292,9 @@ def selector_text(selector: LabelSelector | None) -> str:
 
 
 def parse_selector(text: str | None) -> LabelSelector | None:
-    """Return the selector that the text describes, with sorted values.
+    """Return the selector that the text describes, or None, which selects everything, if the text is blank.
 
-    If the text is blank or None, the result is None, which selects everything. Raises `UsageError` in kubectl's words
-    for text that kubectl rejects.
+    Values are sorted. Raises `UsageError` with kubectl's message.
     """
     tokens = _Tokens(text or "")
     if tokens.next == _END:

@@ -1,7 +1,6 @@
-"""Semantic versions (semver.org 2.0.0) as Kubernetes reads them in device attributes and selectors.
+"""Semantic versions (semver.org 2.0.0), as Kubernetes reads them in device attributes and selectors.
 
-The rules and error texts are those of blang/semver v4 and of the Kubernetes selector library (`normalize`). Only
-versions belong here.
+The rules and error messages are those of blang/semver v4 and of Kubernetes' CEL library.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ _Key = tuple[int, int, int, bool, tuple[tuple[bool, int, str], ...]]
 
 
 class SemverError(DraPlanError, ValueError):
-    """The error raised for text that is not a valid semantic version."""
+    """Raised for text that is not a semantic version."""
 
 
 class Semver(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """A semantic version. Equality, order and hash ignore its build metadata.
+    """A semantic version. Equality, order and hash ignore build metadata.
 
     Prerelease identifiers are ints or strings.
     """
@@ -68,16 +67,13 @@ class Semver(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 def compare(left: Semver, right: Semver) -> int:
-    """Return -1 if the left version is earlier than the right one, 0 if both are equal, and 1 otherwise."""
+    """Return -1, 0 or 1 if the left version is earlier than, equal to, or later than the right one."""
     return (left.key > right.key) - (left.key < right.key)
 
 
 @functools.lru_cache(maxsize=16384)
 def parse(text: str) -> Semver:
-    """Return the version written in `text`, which must be complete and strict.
-
-    Raises SemverError. Results are cached by text.
-    """
+    """Return the version, which must have all three numbers and no leading zeros. Raises SemverError."""
     if not text:
         raise SemverError("Version string empty")
     parts = text.split(".", 2)
@@ -97,9 +93,9 @@ def parse(text: str) -> Semver:
 
 
 def normalize(text: str) -> str:
-    """Return the text without a leading `v` and leading zeros, and with missing minor and patch numbers added.
+    """Return the version without a leading `v` or leading zeros, with 0 for a missing minor or patch number.
 
-    Raises SemverError for a short version with a prerelease or metadata.
+    Raises SemverError for a short version with a prerelease or build metadata.
     """
     parts = text.removeprefix("v").split(".", 2)
     parts = [_without_zeros(part) for part in parts]

@@ -1,6 +1,6 @@
-"""core/v1 and storage.k8s.io/v1: volume claims, volumes, classes, drivers, capacities and attachments.
+"""core/v1 and storage.k8s.io/v1: volumes, volume claims, storage classes, CSI drivers, capacities and attachments.
 
-Only the fields that scheduling reads are included. `scheduler` decides which claim gets which volume.
+Only the fields that scheduling reads are included.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .meta import LabelSelector, Object, ObjectMeta, QuantityText
 
 
 class ObjectReference(Object, frozen=True):
-    """The claim for which a volume is reserved. If there is no UID, it is reserved for any claim with that name."""
+    """The claim that a volume is reserved for. Without a UID, any claim of that name may use the volume."""
 
     namespace: str = ""
     name: str = ""
@@ -20,7 +20,7 @@ class ObjectReference(Object, frozen=True):
 
 
 class VolumeNodeAffinity(Object, frozen=True):
-    """The nodes from which a volume can be used. If `required` is missing, it can be used from every node."""
+    """The nodes that can use a volume. If `required` is None, every node can use it."""
 
     required: NodeSelector | None = None
 
@@ -33,34 +33,31 @@ class CSIPersistentVolumeSource(Object, frozen=True):
 
 
 class GCEPersistentDisk(Object, frozen=True):
-    """A Google Compute Engine disk, in the in-tree form."""
+    """A Google Compute Engine disk, as an in-tree volume."""
 
     pd_name: str = ""
 
 
 class AWSElasticBlockStore(Object, frozen=True):
-    """An AWS disk, in the in-tree form."""
+    """An AWS disk, as an in-tree volume."""
 
     volume_id: str = msgspec.field(default="", name="volumeID")
 
 
 class AzureDisk(Object, frozen=True):
-    """An Azure disk, in the in-tree form."""
+    """An Azure disk, as an in-tree volume."""
 
     disk_uri: str = msgspec.field(default="", name="diskURI")
 
 
 class IdentifiedVolume(Object, frozen=True):
-    """A Cinder or Portworx volume, in the in-tree form."""
+    """A Cinder or Portworx volume, as an in-tree volume."""
 
     volume_id: str = msgspec.field(default="", name="volumeID")
 
 
 class PersistentVolumeSpec(Object, frozen=True):
-    """The specification of a volume.
-
-    Only sources that count against the limits of nodes are read.
-    """
+    """The specification of a volume, with the sources that count towards a node's volume limits."""
 
     capacity: dict[str, QuantityText] = {}
     access_modes: list[str] = []
@@ -78,13 +75,13 @@ class PersistentVolumeSpec(Object, frozen=True):
 
 
 class PersistentVolumeStatus(Object, frozen=True):
-    """The status of a volume. Only a volume with the phase Available is bound to a claim."""
+    """The status of a volume. Only an Available volume can be bound to a claim."""
 
     phase: str = ""
 
 
 class PersistentVolume(Object, frozen=True):
-    """A persistent volume of the cluster."""
+    """A persistent volume."""
 
     api_version: str = "v1"
     kind: str = "PersistentVolume"
@@ -94,15 +91,15 @@ class PersistentVolume(Object, frozen=True):
 
 
 class VolumeResourceRequirements(Object, frozen=True):
-    """The amount of storage that a claim on a volume requests."""
+    """The storage that a volume claim requests."""
 
     requests: dict[str, QuantityText] = {}
 
 
 class PersistentVolumeClaimSpec(Object, frozen=True):
-    """What a claim on a volume requests, and the volume bound to it.
+    """The specification of a volume claim, with the volume that it is bound to.
 
-    A missing storage class name has a different meaning from an empty one.
+    A missing storage class name does not mean the same as an empty one.
     """
 
     access_modes: list[str] = []
@@ -115,13 +112,13 @@ class PersistentVolumeClaimSpec(Object, frozen=True):
 
 
 class PersistentVolumeClaimStatus(Object, frozen=True):
-    """The phase of a claim on a volume. A Lost claim names a volume that no longer exists."""
+    """The status of a volume claim. The volume of a Lost claim no longer exists."""
 
     phase: str = ""
 
 
 class PersistentVolumeClaim(Object, frozen=True):
-    """A claim on a persistent volume."""
+    """A persistent volume claim."""
 
     api_version: str = "v1"
     kind: str = "PersistentVolumeClaim"
@@ -131,27 +128,27 @@ class PersistentVolumeClaim(Object, frozen=True):
 
     @property
     def key(self) -> str:
-        """The namespace and name of the claim, as `NAMESPACE/NAME`."""
+        """The claim's name, as `NAMESPACE/NAME`."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
 
 
 class TopologySelectorLabelRequirement(Object, frozen=True):
-    """A node label, with the values that it may have."""
+    """A node label, with the values that are allowed."""
 
     key: str = ""
     values: list[str] = []
 
 
 class TopologySelectorTerm(Object, frozen=True):
-    """A list of label requirements that must all be met. An empty term matches nothing."""
+    """A list of label requirements. A node must meet all of them; an empty term matches no node."""
 
     match_label_expressions: list[TopologySelectorLabelRequirement] = []
 
 
 class StorageClass(Object, frozen=True):
-    """A storage class. It says how and where volumes are created for claims.
+    """A storage class, which says how, where and when volumes are created.
 
-    It also says whether a volume is created immediately, or only when a pod needs it.
+    `volume_binding_mode` decides whether a volume is created immediately, or only when a pod uses it.
     """
 
     api_version: str = "storage.k8s.io/v1"
@@ -163,12 +160,12 @@ class StorageClass(Object, frozen=True):
 
     @property
     def provisions(self) -> bool:
-        """Return whether the class creates volumes. For other classes, administrators create them."""
+        """Return whether volumes of the class are created automatically, rather than by administrators."""
         return self.provisioner not in ("", "kubernetes.io/no-provisioner")
 
 
 class VolumeNodeResources(Object, frozen=True):
-    """The number of a driver's volumes that fit on a node. If the number is missing, there is no limit."""
+    """The number of a driver's volumes that can be attached to a node. If `count` is None, there is no limit."""
 
     count: int | None = None
 
@@ -188,7 +185,7 @@ class CSINodeSpec(Object, frozen=True):
 
 
 class CSINode(Object, frozen=True):
-    """The CSI drivers on the node that has the same name as this object."""
+    """The CSI drivers on the node with the same name."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "CSINode"
@@ -197,13 +194,13 @@ class CSINode(Object, frozen=True):
 
 
 class CSIDriverSpec(Object, frozen=True):
-    """The settings of a CSI driver. If `storage_capacity` is set, the scheduler checks the driver's free capacity."""
+    """The settings of a CSI driver. If `storage_capacity` is true, the scheduler checks its free capacity."""
 
     storage_capacity: bool | None = None
 
 
 class CSIDriver(Object, frozen=True):
-    """A CSI driver of the cluster."""
+    """A CSI driver."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "CSIDriver"
@@ -224,13 +221,13 @@ class CSIStorageCapacity(Object, frozen=True):
 
 
 class VolumeAttachmentSource(Object, frozen=True):
-    """The volume that is attached."""
+    """The volume of an attachment."""
 
     persistent_volume_name: str | None = None
 
 
 class VolumeAttachmentSpec(Object, frozen=True):
-    """A volume, the driver that attaches it, and the node that it is attached to."""
+    """The specification of an attachment: the volume, the driver that attaches it, and the node."""
 
     attacher: str = ""
     node_name: str = ""
@@ -238,7 +235,7 @@ class VolumeAttachmentSpec(Object, frozen=True):
 
 
 class VolumeAttachment(Object, frozen=True):
-    """A volume that is attached to a node, or that is being attached."""
+    """The attachment of a volume to a node, either complete or in progress."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "VolumeAttachment"

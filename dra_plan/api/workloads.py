@@ -1,4 +1,4 @@
-"""apps/v1, batch/v1 and kinds recognized only by their shape: the workloads whose pods use claims."""
+"""Workloads: apps/v1, batch/v1, ReplicationController, and other kinds with a pod template."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .storage import PersistentVolumeClaim
 
 
 class RollingUpdate(Object, frozen=True):
-    """The pace of a rolling update, as numbers or as percentages (strings). Only StatefulSets have a partition."""
+    """The pace of a rolling update. Text is a percentage. Only StatefulSets have a partition."""
 
     max_surge: int | str | None = None
     max_unavailable: int | str | None = None
@@ -16,17 +16,17 @@ class RollingUpdate(Object, frozen=True):
 
 
 class UpdateStrategy(Object, frozen=True):
-    """The way in which pods that were created from an older template are replaced."""
+    """The update strategy of a workload, which decides how it replaces its pods."""
 
     type: str = ""
     rolling_update: RollingUpdate | None = None
 
 
 class WorkloadSpec(Object, frozen=True):
-    """The fields that Deployments, StatefulSets, ReplicaSets and DaemonSets share, and some that only one kind has.
+    """The specification of a Deployment, StatefulSet, ReplicaSet or DaemonSet.
 
     Deployments have `strategy`, and StatefulSets and DaemonSets have `update_strategy`. StatefulSets create a volume
-    claim for each pod from each of `volume_claim_templates`.
+    claim for each pod and each entry of `volume_claim_templates`.
     """
 
     replicas: int | None = None
@@ -40,14 +40,17 @@ class WorkloadSpec(Object, frozen=True):
 
 
 class PodConditionPattern(Object, frozen=True):
-    """A condition that a rule looks for on a failed pod. If the status is missing, it is True."""
+    """A condition of failed pods that a rule matches."""
 
     type: str = ""
     status: str = "True"
 
 
 class PodFailurePolicyRule(Object, frozen=True):
-    """The effect of a failed pod on its job: Ignore, Count, FailIndex or FailJob. Exit codes are not read."""
+    """A rule for failed pods of a job.
+
+    `action` is Ignore, Count, FailIndex or FailJob. Rules about exit codes are not read.
+    """
 
     action: str = ""
     on_pod_conditions: list[PodConditionPattern] = []
@@ -74,14 +77,14 @@ class JobSpec(Object, frozen=True):
 
 
 class JobCondition(Object, frozen=True):
-    """A condition of a job. Complete or Failed with the status True means that the job has finished."""
+    """A condition of a job. The job has finished if Complete or Failed is True."""
 
     type: str = ""
     status: str = ""
 
 
 class JobStatus(Object, frozen=True):
-    """The status of a job, limited to the fields that planning reads."""
+    """The status of a job, with the fields that planning reads."""
 
     conditions: list[JobCondition] = []
     succeeded: int = 0
@@ -89,7 +92,7 @@ class JobStatus(Object, frozen=True):
 
 
 class JobTemplateSpec(Object, frozen=True):
-    """The template from which a CronJob creates its jobs."""
+    """The template for the jobs of a CronJob."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: JobSpec = JobSpec()
@@ -103,10 +106,7 @@ class CronJobSpec(Object, frozen=True):
 
 
 class WorkloadCondition(Object, frozen=True):
-    """A condition of a Deployment or ReplicaSet.
-
-    The condition ReplicaFailure gives the reason why the API server rejected the workload's pods.
-    """
+    """A condition of a Deployment or ReplicaSet. ReplicaFailure says why the API server rejected its pods."""
 
     type: str = ""
     status: str = ""
@@ -116,11 +116,7 @@ class WorkloadCondition(Object, frozen=True):
 
 
 class WorkloadStatus(Object, frozen=True):
-    """The status of a workload.
-
-    A StatefulSet has the revision to which it is being updated; for other kinds, the conditions say why pods could not
-    be created.
-    """
+    """The status of a workload. Only a StatefulSet has `update_revision`, the revision that it is updated to."""
 
     update_revision: str = ""
     conditions: list[WorkloadCondition] = []
@@ -137,7 +133,7 @@ class Workload(Object, frozen=True):
 
 
 class ReplicationControllerSpec(Object, frozen=True):
-    """The specification of a ReplicationController. Unlike a ReplicaSet, it has a plain label map as its selector."""
+    """The specification of a ReplicationController. Its selector is a plain label map."""
 
     replicas: int | None = None
     selector: dict[str, str] = {}
@@ -173,10 +169,7 @@ class CronJob(Object, frozen=True):
 
 
 class CustomWorkloadSpec(Object, frozen=True):
-    """The number of pods, and the template from which they are created.
-
-    A suspended object has no pods.
-    """
+    """The specification of a workload of another kind. A suspended workload has no pods."""
 
     replicas: int = 1
     suspend: bool = False
@@ -184,10 +177,10 @@ class CustomWorkloadSpec(Object, frozen=True):
 
 
 class CustomWorkload(Object, frozen=True):
-    """A pod template in an object of a kind that planning does not know.
+    """A pod template in an object of another kind.
 
-    `part` is the field that contains the template, if the object has several templates. The status only shows whether
-    the object has finished.
+    `part` is the field with this template, if the object has several templates. The status only shows whether the
+    object has finished.
     """
 
     api_version: str = ""
@@ -199,7 +192,7 @@ class CustomWorkload(Object, frozen=True):
 
 
 AnyWorkload = Workload | ReplicationController | Job | CronJob | CustomWorkload
-"""Everything with a pod template."""
+"""Any object with a pod template."""
 
 
 def pod_template(workload: AnyWorkload) -> PodTemplateSpec:

@@ -1,4 +1,4 @@
-"""The selector language of device classes and requests."""
+"""CEL, the expression language of selectors in device classes and requests."""
 
 from .selector import Evaluation, Selector, compile_selector
 

@@ -1,7 +1,6 @@
-"""Expressions after macro expansion, with cel-go's names; parsing, checking and evaluation are in other modules.
+"""The syntax tree of an expression after macro expansion, with the names that cel-go uses.
 
-In order: the kinds of nodes; creating nodes with IDs; running recursive functions over deeply nested expressions; and
-visiting the nodes in an expression.
+In order: the nodes; creating nodes; recursion over deeply nested expressions; and visiting the nodes.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from dra_plan.interpreter import more_frames
 ConstKind: TypeAlias = Literal["null", "bool", "int", "uint", "double", "string", "bytes"]
 
 ACCUMULATOR = "@result"
-"""The accumulator variable in every comprehension that comes from a macro (cel.bind uses the variable's own name)."""
+"""The accumulator variable in the comprehensions that macros create. `cel.bind` uses its own variable instead."""
 
 
 class Const(Struct, frozen=True, eq=False):
-    """A literal. The value of an int or a uint is a Python int, and `kind` says which of the two it is."""
+    """A literal. The value of an int or uint is a Python int, and `kind` distinguishes the two."""
 
     id: int
     offset: int
@@ -29,7 +28,7 @@ class Const(Struct, frozen=True, eq=False):
 
 
 class Ident(Struct, frozen=True, eq=False):
-    """The name of a variable or type. After the check, it may be a qualified name such as google.protobuf.Timestamp."""
+    """The name of a variable or type. After the check, it may be qualified, such as google.protobuf.Timestamp."""
 
     id: int
     offset: int
@@ -37,9 +36,9 @@ class Ident(Struct, frozen=True, eq=False):
 
 
 class Select(Struct, frozen=True, eq=False):
-    """A selection `operand.field`, or the test `has(operand.field)` if `test_only` is set.
+    """A selection `operand.field` or, if `test_only` is true, the test `has(operand.field)`.
 
-    The offset is the position of the dot, or of the parenthesis in `has(`.
+    The offset is that of the dot or of the parenthesis in `has(`.
     """
 
     id: int
@@ -54,7 +53,7 @@ class Call(Struct, frozen=True, eq=False):
 
     Operators have cel-go's names: `_&&_ _||_ !_ _?_:_ _==_ _!=_ _<_ _<=_ _>_ _>=_ _+_ _-_ _*_ _/_ _%_ -_ _[_] @in`,
     `_?._` (operand, string Const) and `_[?_]` for optional selection, and `@not_strictly_false` in comprehensions.
-    After the check, namespaced functions have their full name and no target (`sets.contains`, `optional.of`).
+    After the check, a namespaced function has its full name and no target (`sets.contains`, `optional.of`).
     """
 
     id: int
@@ -65,7 +64,7 @@ class Call(Struct, frozen=True, eq=False):
 
 
 class List(Struct, frozen=True, eq=False):
-    """A list literal such as `[a, ?b]`. `optional_indices` are the positions of the elements written with `?`."""
+    """A list literal such as `[a, ?b]`. `optional_indices` are the positions of elements with `?`."""
 
     id: int
     offset: int
@@ -74,7 +73,7 @@ class List(Struct, frozen=True, eq=False):
 
 
 class MapEntry(Struct, frozen=True, eq=False):
-    """An entry `key: value` (or `?key: value`) in a map literal."""
+    """An entry `key: value` or `?key: value` of a map literal."""
 
     id: int
     offset: int
@@ -84,7 +83,7 @@ class MapEntry(Struct, frozen=True, eq=False):
 
 
 class Map(Struct, frozen=True, eq=False):
-    """A map literal such as `{key: value, ?key: value}`, with its entries in the order in which they are written."""
+    """A map literal such as `{key: value, ?key: value}`."""
 
     id: int
     offset: int
@@ -92,7 +91,7 @@ class Map(Struct, frozen=True, eq=False):
 
 
 class MessageField(Struct, frozen=True, eq=False):
-    """A field `field: value` (or `?field: value`) in a message literal."""
+    """A field `field: value` or `?field: value` of a message literal."""
 
     id: int
     offset: int
@@ -104,7 +103,7 @@ class MessageField(Struct, frozen=True, eq=False):
 class Message(Struct, frozen=True, eq=False):
     """A message literal such as `name{field: value}`.
 
-    The check resolves `name`, and accepts only protobuf's well-known types.
+    The check accepts only the well-known types of protobuf.
     """
 
     id: int
@@ -114,11 +113,11 @@ class Message(Struct, frozen=True, eq=False):
 
 
 class Comprehension(Struct, frozen=True, eq=False):
-    """A fold, as created by cel-go's macros. `iter_var2` is empty unless the macro has two variables.
+    """A comprehension, as cel-go's macros create it.
 
-    In a comprehension over a map, a single variable is the key. Two variables are index and value over a list, and key
-    and value over a map. `cel.bind(v, init, result)` is a fold over an empty list with `iter_var` "#unused", `accu_var`
-    v, condition false and step v.
+    With one variable, `iter_var2` is empty, and the variable is an element of a list or a key of a map. With two, the
+    variables are index and element, or key and value. `cel.bind(v, init, result)` is a comprehension over an empty
+    list, with `iter_var` "#unused", `accu_var` v, condition false and step v.
     """
 
     id: int
@@ -139,15 +138,15 @@ Expr: TypeAlias = Const | Ident | Select | Call | List | Map | Message | Compreh
 # -- making nodes ------------------------------------------------------------------------------------------------------
 
 MOST_NODES = 50_000
-"""The maximum number of nodes after macro expansion; upstream has no limit, but each optMap doubles its target."""
+"""The maximum number of nodes after macro expansion. Upstream has no limit, but each optMap doubles its target."""
 
 
 class TooManyNodesError(Exception):
-    """The error raised if the expansion of macros creates more than MOST_NODES nodes."""
+    """Raised if macro expansion creates more than MOST_NODES nodes."""
 
 
 class NodeFactory:
-    """A source of node IDs, which start at 1 and are unique within one expression."""
+    """Provides node IDs, which start at 1 and are unique in an expression."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -160,7 +159,7 @@ class NodeFactory:
         return self._last
 
     def copy(self, expr: Expr) -> Expr:
-        """Return a copy of the expression. The nodes of the copy have new IDs."""
+        """Return a copy of the expression, with new IDs."""
         new, at = self.id(), expr.offset
         match expr:
             case Const():
@@ -203,14 +202,14 @@ class NodeFactory:
 
 
 class MacroBuilder:
-    """A builder for the nodes in the expansion of one macro. All nodes have the position of the macro."""
+    """Creates the nodes of a macro expansion, at the position of the macro."""
 
     def __init__(self, factory: NodeFactory, offset: int) -> None:
         self._factory = factory
         self._offset = offset
 
     def copy(self, expr: Expr) -> Expr:
-        """Return a copy of the expression. The nodes of the copy have new IDs."""
+        """Return a copy of the expression, with new IDs."""
         return self._factory.copy(expr)
 
     def const(self, value: bool | int, kind: ConstKind) -> Const:
@@ -222,11 +221,11 @@ class MacroBuilder:
         return Ident(self._factory.id(), self._offset, name)
 
     def accumulator(self) -> Ident:
-        """Return a reference to the accumulator of the fold."""
+        """Return a reference to the accumulator variable."""
         return self.ident(ACCUMULATOR)
 
     def call(self, function: str, *args: Expr, target: Expr | None = None) -> Call:
-        """Return a call of the function. With a target, the function is a member function."""
+        """Return a function call or, with a target, a call of a member function."""
         return Call(self._factory.id(), self._offset, target, function, args)
 
     def list(self, *elements: Expr) -> List:
@@ -238,19 +237,19 @@ class MacroBuilder:
         return Map(self._factory.id(), self._offset, ())
 
     def has(self, operand: Expr, field: str) -> Select:
-        """Return a test of whether the operand has the field."""
+        """Return the test `has(operand.field)`."""
         return Select(self._factory.id(), self._offset, operand, field, test_only=True)
 
     def fold(  # every part of a fold is needed, and callers name all of them
         self, over: Expr, variables: tuple[str, str], *, init: Expr, condition: Expr, step: Expr, result: Expr
     ) -> Comprehension:
-        """Return a comprehension that collects its result in the accumulator."""
+        """Return a comprehension that uses the accumulator variable."""
         return Comprehension(
             self._factory.id(), self._offset, over, *variables, ACCUMULATOR, init, condition, step, result
         )
 
     def bind(self, name: str, value: Expr, result: Expr) -> Comprehension:
-        """Return the fold that declares the local variable `name`: a comprehension over an empty list."""
+        """Return a comprehension that declares the local variable `name`, as `cel.bind` does."""
         nothing, never, step = self.list(), self.const(value=False, kind="bool"), self.ident(name)
         return Comprehension(self._factory.id(), self._offset, nothing, "#unused", "", name, value, never, step, result)
 
@@ -264,12 +263,9 @@ add."""
 
 
 def with_room(function: Callable[[], _T]) -> _T:
-    """Return the function's result.
+    """Return the result of the function, with a higher recursion limit if it needs one.
 
-    If the function needs more frames than Python allows, run it again with a higher limit.
-
-    Nearly all expressions are shallow, so the limit is raised only when it is reached, and restored afterwards. The
-    function must not have effects that a second run would repeat.
+    The function may run twice, so it must not have side effects.
     """
     try:
         return function()
@@ -283,7 +279,7 @@ def with_room(function: Callable[[], _T]) -> _T:
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """Return the direct parts of an expression, in cel-go's order."""
+    """Return the direct subexpressions of an expression, in cel-go's order."""
     match expr:
         case Select():
             return (expr.operand,)
@@ -301,7 +297,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def nodes(expr: Expr) -> Iterator[Expr]:
-    """Yield an expression and all its parts. A part comes before the parts that it contains."""
+    """Yield an expression and all its subexpressions. An expression comes before its subexpressions."""
     waiting = [expr]
     while waiting:
         node = waiting.pop()

@@ -1,8 +1,7 @@
-"""The variable `device`: what an expression sees of a device, and the types and sizes of the parts.
+"""The variable `device`: its value for a device, and its type.
 
-First come the values: attributes and capacities, the errors for those that cannot be converted, and the single check of
-each device for such errors. Then come the types, with the sizes that Kubernetes' API limits, for the check and the cost
-estimate.
+In order: attributes and capacities, with the check that all of them can be converted; and types with the maximum sizes
+that the API allows, for type checks and cost estimates.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ _T = TypeVar("_T")
 
 
 def as_device(device: Device | Mapping[str, Any]) -> Device:
-    """Return a Device unchanged, or make one from a plain dict with attributes, capacity and allowMultipleAllocations.
+    """Return a Device as it is, or create one from a dict with attributes, capacity and allowMultipleAllocations.
 
-    Raises InputError for a dict with other contents.
+    Raises InputError for any other dict.
     """
     if isinstance(device, Device):
         return device
@@ -46,7 +45,7 @@ def as_device(device: Device | Mapping[str, Any]) -> Device:
 
 
 def attribute_value(attribute: DeviceAttribute, *, lists: bool) -> Value:
-    """Return the value that is set in the attribute. Raises EvaluationError if no usable value is set."""
+    """Return the value of an attribute. Raises EvaluationError if it has no value that can be used."""
     if attribute.int_value is not None:
         return attribute.int_value
     if attribute.bool_value is not None:
@@ -72,7 +71,7 @@ def _version(text: str) -> Value:
 
 
 def capacity_value(text: QuantityText) -> Quantity:
-    """Return the amount that the text states. Raises EvaluationError if the text is not an amount."""
+    """Return the amount of a capacity. Raises EvaluationError if the text is not a quantity."""
     try:
         return quantity.parse(text)
     except QuantityError as error:
@@ -80,9 +79,9 @@ def capacity_value(text: QuantityText) -> Quantity:
 
 
 def split_name(name: str, driver: str) -> tuple[str, str, bool]:
-    """Return the domain and the ID in a name, and whether the name states the domain.
+    """Return the domain and the ID in a name, and whether the name contains the domain.
 
-    If the name does not state a domain, the domain is the driver's.
+    A name without a domain belongs to the domain of the driver.
     """
     domain, slash, identifier = name.partition("/")
     return (domain, identifier, True) if slash else (driver, name, False)
@@ -92,7 +91,7 @@ def device_value(device: Device, driver: str, *, lists: bool, exact_quantities: 
     """Return the value of the variable `device`.
 
     With `exact_quantities`, capacities are stored as upstream stores them. If a name occurs both with and without the
-    driver's domain, the entry with the domain is used; upstream uses either entry.
+    driver's domain, the entry with the domain is used; in upstream, it may be either.
     """
     attributes: DefaultMap = DefaultMap()
     for name, attribute in device.attributes.items():
@@ -118,7 +117,7 @@ def device_value(device: Device, driver: str, *, lists: bool, exact_quantities: 
 def read_value(
     device: Device, driver: str, reads: Iterable[Read], *, lists: bool, exact_quantities: bool
 ) -> dict[str, Value]:
-    """Return the value of the variable `device`, limited to the parts that an expression reads."""
+    """Return the value of the variable `device`, with only the parts that an expression reads."""
     attributes: DefaultMap = DefaultMap()
     capacity: DefaultMap = DefaultMap()
     for kind, domain, identifier in reads:
@@ -142,27 +141,26 @@ def read_value(
 def named(entries: Mapping[str, _T], driver: str, domain: str, identifier: str) -> _T | None:
     """Return the attribute or capacity with this domain and ID, or None.
 
-    If the domain is the driver's, the name may be written without a domain.
+    In the driver's own domain, the name may be written without the domain.
     """
     found = entries.get(f"{domain}/{identifier}")
     return entries.get(identifier) if found is None and domain == driver else found
 
 
 class Inspector:
-    """A checker of devices that remembers which devices have no faults.
+    """Checks that all attributes and capacities of a device can be converted.
 
-    If one attribute cannot be converted, every selector fails on the device.
+    If one of them cannot, every selector fails on the device.
     """
 
     def __init__(self, *, lists: bool) -> None:
         self._lists = lists
         self._lock = threading.Lock()
         self.sound: dict[int, Device] = {}
-        """The checked devices without faults, by object ID. They are held here so that no other device gets the same
-        ID."""
+        """Devices without errors, by `id()`. Keeping them here ensures that no other device gets the same ID."""
 
     def inspect(self, device: Device) -> str | None:
-        """Return the fault in the device that makes every selector fail, or None. The result None is cached."""
+        """Return the error with which every selector fails on the device, or None. The result None is cached."""
         problem = self.look(device)
         if problem is None:
             with self._lock:
@@ -172,7 +170,7 @@ class Inspector:
         return problem
 
     def look(self, device: Device) -> str | None:
-        """Return the same result as `inspect`, without using or filling the cache."""
+        """Return the same as `inspect`, without the cache."""
         for name, attribute in device.attributes.items():
             if attribute.int_value is None and attribute.bool_value is None and attribute.string_value is None:
                 try:
@@ -200,9 +198,9 @@ _MOST_ENTRIES = 32
 
 
 class Sized(Struct, frozen=True):
-    """A type, with the largest size that its values can have, and the types of their contents.
+    """A type, with the maximum size of its values and the types of their contents.
 
-    The size is the number of elements or characters, or 0 if values have no size.
+    The size is a number of elements or characters, or 0 if values have no size.
     """
 
     type: Type
@@ -211,7 +209,7 @@ class Sized(Struct, frozen=True):
     element: Sized | None = None
     fields: Mapping[str, Sized] = {}
     any_field: Sized | None = None
-    """The type behind every field name, known only for attributes, which all have the same limit."""
+    """The type of every field, if all field names are allowed, as for attributes."""
 
 
 def _map(key: int, value: Sized, *, any_field: Sized | None = None) -> Sized:
@@ -221,8 +219,8 @@ def _map(key: int, value: Sized, *, any_field: Sized | None = None) -> Sized:
 def device(*, lists: bool, multiple_allocations: bool) -> Sized:
     """Return the type of the variable `device`.
 
-    If `lists` is set (the DRAListTypeAttributes gate), attributes can be iterated over. `multiple_allocations` adds the
-    allowMultipleAllocations field (the DRAConsumableCapacity gate).
+    With `lists`, attributes may be lists (the DRAListTypeAttributes gate). With `multiple_allocations`, the device has
+    the field allowMultipleAllocations (the DRAConsumableCapacity gate).
     """
     attribute = Sized(DYN, max(_MOST_STRING, MOST_LIST_VALUES)) if lists else Sized(ANY, _MOST_STRING)
     fields = {

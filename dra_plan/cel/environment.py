@@ -1,4 +1,4 @@
-"""The features an expression may use: selected from the tables of `library` by Kubernetes version, gates and rules."""
+"""The functions, macros and types that an expression can use, by Kubernetes version, feature gates and rules."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -24,10 +24,7 @@ _MOST_BYTES = 10 * 1024
 
 
 class Environment(Struct, frozen=True, eq=False):
-    """The functions, macros and types that an expression can use.
-
-    Instances are created by `environment`; they are shared and never change.
-    """
+    """The functions, macros and types that an expression can use. Environments are shared and immutable."""
 
     functions: Mapping[str, tuple[Overload, ...]]
     macros: Mapping[MacroKey, Expander]
@@ -37,13 +34,13 @@ class Environment(Struct, frozen=True, eq=False):
     lists: bool
     """True if attributes may be lists."""
     changes_quantities: bool
-    """True if upstream's arithmetic changes the quantity on which it is called."""
+    """True if upstream's arithmetic may change its operands."""
     most_bytes: int | None
-    """The maximum length of an expression in UTF-8; None if only the parser's own limit applies."""
+    """The maximum length of an expression in bytes of UTF-8, or None if only the parser's limit applies."""
 
     @property
     def result_type(self) -> Type:
-        """The type of attributes. The result of an expression may have this type instead of bool."""
+        """The type of attributes, which an expression may have instead of bool."""
         domain = self.device.fields["attributes"].element
         assert domain is not None
         assert domain.element is not None
@@ -53,13 +50,12 @@ class Environment(Struct, frozen=True, eq=False):
 def environment(
     kubernetes_version: str, feature_gates: Mapping[str, bool] | None = None, rules: ExpressionRules = "stored"
 ) -> Environment:
-    """Return the environment of a Kubernetes minor version such as "1.36". Equal arguments return the same object.
+    """Return the environment for a Kubernetes minor version such as "1.36". Equal arguments return the same object.
 
-    With `rules="stored"`, the environment has everything that the scheduler compiles: every declaration that the
-    release knows, regardless of gates. With `rules="new"`, it has everything that the API server accepts on create.
-    This is every declaration whose gate is on, and every declaration that the previous release already knows, so that a
-    rollback is possible. Only the DRAConsumableCapacity and DRAListTypeAttributes gates matter. A gate that is not
-    given is off.
+    With `rules="stored"`, it has every declaration that the scheduler accepts, regardless of gates. With `rules="new"`,
+    it has the declarations that the API server accepts on create: those whose gate is on, and those of the previous
+    release, so that a rollback is possible. Only the gates DRAConsumableCapacity and DRAListTypeAttributes matter; they
+    are off by default.
     """
     major, minor = kubernetes_version.split(".")[:2]
     version = (int(major), int(minor))

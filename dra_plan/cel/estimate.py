@@ -1,6 +1,7 @@
-"""The cost that the API server estimates for an expression, by traversing it as cel-go's checker does.
+"""The maximum cost of an expression, as the API server estimates it.
 
-The environment has the sizes of a device's parts; the tables in `library` have the costs of single calls.
+The estimate follows cel-go's checker. The environment has the maximum sizes of a device's parts, and the tables in
+`library` have the costs of calls.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ _LIST_COST, _MAP_COST, _MESSAGE_COST = fixed(10), fixed(30), fixed(40)
 _SCALARS = frozenset({"bool", "double", "duration", "int", "timestamp", "uint"})
 
 ValuePath: TypeAlias = tuple[str, ...]
-"""The path to a value: a variable, then field names, "@keys", "@values", "@items" or "@indices"."""
+"""The path to a value: a variable, followed by field names, "@keys", "@values", "@items" or "@indices"."""
 
 
 def estimate(checked: Checked, environment: Environment) -> int:
-    """Return the maximum cost of evaluating the expression, capped at 2**64 - 1."""
+    """Return the maximum cost of evaluating the expression, at most 2**64 - 1."""
     return with_room(lambda: _Estimator(checked, environment).cost(checked.root).most)
 
 

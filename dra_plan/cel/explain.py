@@ -1,4 +1,4 @@
-"""The value of every part of an expression for one device, as a tree that follows the text."""
+"""The value of each part of an expression for a device."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _MOST_DEPTH = 60
 
 
 class EvaluatedPart(msgspec.Struct, frozen=True, eq=False):
-    """A part of the expression with its result, and with the parts that it contains, in text order.
+    """A part of an expression with its result and its own parts, in text order.
 
-    If the part was evaluated, either `value` (in CEL notation) or `error` is set; otherwise, neither is set. In a
-    comprehension, the values are those of the last iteration.
+    `value` (in CEL notation) or `error` is set if the part was evaluated. Inside a comprehension, values are from the
+    last iteration.
     """
 
     text: str
@@ -53,10 +53,7 @@ class EvaluatedPart(msgspec.Struct, frozen=True, eq=False):
 
 
 def explain(checked: Checked, device: Value, *, exact_quantities: bool) -> EvaluatedPart:
-    """Return the evaluated parts of the expression, as a tree, for one device.
-
-    `device` is the value of the variable `device`.
-    """
+    """Return the results of all parts of the expression. `device` is the value of the variable `device`."""
     seen: dict[int, Value] = {}
     evaluator = Evaluator(checked, exact_quantities=exact_quantities, observer=seen.__setitem__)
     begin_work()
@@ -123,7 +120,7 @@ def _is_path(expr: Expr) -> bool:
 
 
 def show(value: Value) -> str:
-    """Return a value in CEL notation. A long value is cut off."""
+    """Return a value in CEL notation, cut off if it is long."""
     text = _shown(value, 3)
     return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 

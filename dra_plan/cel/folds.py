@@ -1,8 +1,7 @@
-"""Selections and comprehensions in the accounting evaluator, with cel-go's costs.
+"""Selections and comprehensions in the accounting evaluator (`interpret`), with cel-go's costs.
 
-In order: one evaluation, and selecting from values (`a.b`, `a[b]`, their optional forms and `has()`) as cel-go's
-attributes do; planned expressions and their planner; and cel-go's fold over a list or map, including cel.bind. All
-other expressions are planned in `interpret`.
+In order: one evaluation, and selection as in cel-go's attributes (`a.b`, `a[b]`, optional selection and `has()`);
+planned expressions; and comprehensions, including cel.bind.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from .values import (
 
 
 class Run:
-    """One evaluation of an expression: the values of its variables, and the cost so far."""
+    """An evaluation of an expression: the values of its variables, and its cost so far."""
 
     __slots__ = ("cost", "device", "slots")
 
@@ -47,31 +46,31 @@ class Run:
         self.cost = 0
 
     def charge(self, cost: int) -> None:
-        """Add a cost to the cost so far. Raises Fatal if the limit is exceeded."""
+        """Add to the cost of the evaluation. Raises Fatal if the limit is exceeded."""
         self.cost += cost
         if self.cost > COST_LIMIT:
             raise cost_exceeded()
 
 
 UNSET = object()
-"""The value of a variable that has not been evaluated yet."""
+"""A marker for a variable that has not been evaluated, or for a key that does not exist."""
 
 Evaluate = Callable[[Run], Value]
-"""A function that returns a value or an EvaluationError; it raises only Fatal."""
+"""A function that returns a value or an EvaluationError. It raises only Fatal."""
 
 
 class Attribute(Protocol):
-    """A value from which parts can be selected by qualifiers (fields, keys or indices)."""
+    """An operand, followed by qualifiers that select a field, key or index."""
 
     def resolve(self, run: Run) -> Value:
-        """Return the value that all qualifiers select, or an EvaluationError."""
+        """Return the value that the qualifiers select, or an EvaluationError."""
 
     def add(self, qualifier: Qualifier) -> None:
-        """Add a qualifier, which selects a part of the value that the earlier qualifiers select."""
+        """Add a qualifier, which selects from the value of the earlier qualifiers."""
 
 
 class Qualifier:
-    """A selection of a field, key or index. The key is constant, or is computed by `dynamic`."""
+    """A selection of a field, key or index. The key is either constant or computed by `dynamic`."""
 
     __slots__ = ("dynamic", "key", "only_test", "optional")
 
@@ -94,7 +93,7 @@ class Qualifier:
         return selected
 
     def qualify_if_present(self, run: Run, value: Value) -> Value:
-        """Return the selected value, or UNSET if there is none, or an EvaluationError."""
+        """Return the selected value, UNSET if there is none, or an EvaluationError."""
         key = self.key if self.dynamic is None else self.dynamic(run)
         selected = key if type(key) is EvaluationError else select(value, key)
         if self.only_test or (selected is not UNSET and type(selected) is not EvaluationError):
@@ -103,7 +102,7 @@ class Qualifier:
 
 
 class Chain:
-    """A variable or any other operand, followed by qualifiers."""
+    """A variable or another operand, followed by qualifiers."""
 
     __slots__ = ("qualifiers", "root")
 
@@ -112,11 +111,11 @@ class Chain:
         self.qualifiers: list[Qualifier] = []
 
     def add(self, qualifier: Qualifier) -> None:
-        """Add a qualifier, which selects a part of the value that the earlier qualifiers select."""
+        """Add a qualifier, which selects from the value of the earlier qualifiers."""
         self.qualifiers.append(qualifier)
 
     def resolve(self, run: Run) -> Value:
-        """Return the value that all qualifiers select, or an EvaluationError."""
+        """Return the value that the qualifiers select, or an EvaluationError."""
         value = self.root(run)
         if type(value) is EvaluationError:
             return value
@@ -139,7 +138,7 @@ class Chain:
 
 
 class Conditional:
-    """A conditional `c ? a : b`, followed by qualifiers that apply to both branches."""
+    """A conditional `c ? a : b`, followed by qualifiers."""
 
     __slots__ = ("condition", "falsy", "truthy")
 
@@ -154,7 +153,7 @@ class Conditional:
         self.falsy.add(qualifier)
 
     def resolve(self, run: Run) -> Value:
-        """Return the value of the branch that the condition selects, or an EvaluationError."""
+        """Return the value of the chosen branch, or an EvaluationError."""
         chosen = self.condition(run)
         if chosen is True:
             return self.truthy.resolve(run)
@@ -164,7 +163,7 @@ class Conditional:
 
 
 def select(value: Value, key: Value) -> Value:
-    """Return the value at a key, UNSET if there is none, or an EvaluationError if the key is invalid."""
+    """Return the value for a key or index, UNSET if there is none, or an EvaluationError if the key is invalid."""
     if isinstance(value, dict):
         found = value.get(map_key(key), UNSET)
         return {} if found is UNSET and type(value) is DefaultMap else found
@@ -206,10 +205,9 @@ def iterate(value: Value) -> Iterator[Value]:
 
 
 class Planned(msgspec.Struct, frozen=True, eq=False):
-    """A planned expression.
+    """A planned expression. `attribute` is set if qualifiers can follow it.
 
-    `attribute` is set if qualifiers can be added to the expression. If `is_constant` is set, `constant` is the value of
-    the expression.
+    If `is_constant` is true, `constant` is the value of the expression.
     """
 
     evaluate: Evaluate
@@ -224,25 +222,25 @@ ValueObserver = Callable[[int, Value], None]
 class StepPlanner(Protocol):
     """A planner for the parts of an expression.
 
-    If there is an `observer`, every evaluation calls it with the ID and the value of each node.
+    If there is an `observer`, each evaluation calls it with the ID and the value of each node.
     """
 
     observer: ValueObserver | None
 
     def new_slot(self) -> int:
-        """Reserve a slot for one more variable and return it."""
+        """Return a new slot for a variable."""
 
     def plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Planned:
-        """Return the planned expression. `scope` contains the variables of the enclosing comprehensions."""
+        """Return the planned expression. `scope` has the variables of the comprehensions around it."""
 
 
 # -- folds -------------------------------------------------------------------------------------------------------------
 
 
 def plan_fold(planner: StepPlanner, fold: ast.Comprehension, scope: Mapping[str, Evaluate]) -> Evaluate:
-    """Return a function that evaluates a fold.
+    """Return a function that evaluates a comprehension.
 
-    As in upstream, the accumulator gets its first value only when it is first read.
+    As in upstream, the accumulator is initialized when it is first read.
     """
     over = planner.plan(fold.iter_range, scope).evaluate
     initial = planner.plan(fold.accu_init, scope)

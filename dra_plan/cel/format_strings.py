@@ -1,8 +1,7 @@
-"""The results of checking, constant format strings, and literals.
+"""Checked expressions, format strings and literals.
 
-In order: a checked expression, with the check's findings about each node; the validator for constant format strings,
-which checks that the arguments fit the clauses (formatting itself is in `library.strings`); and the values of literal
-tokens.
+In order: a checked expression, with the results of the type check; the validator for format strings, which checks that
+the arguments fit the clauses (`library.strings` does the formatting); and the values of literals.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from .types import Type
 class Checked(Struct, frozen=True, eq=False):
     """An expression that passed the check.
 
-    In `root`, namespaced functions and qualified names are resolved (see Call and Ident). `types` contains the type of
-    each node by ID, with free type parameters replaced by dyn. `overloads` contains, by the ID of each Call, the
-    overloads that can apply, in the order of their declaration. There are several overloads if an operand has the type
-    dyn and the types do not decide. `idents` contains, by the ID of each Ident, the name of a variable or type, without
-    a leading dot. The type of a type name is type(...). Constant folding (`selector`) sets `constants` and `results`:
-    `constants` are the values that cel-go treats as constants, and `results` are the results of calls that are made
-    once but charged every time.
+    `root` has resolved names (see Call and Ident). `types` are the types of all nodes, with dyn for free type
+    parameters. `overloads` are the overloads that each Call may use, in the order of declaration; there are several if
+    the type of an operand is dyn. `idents` are the variables or types that each Ident names; a type name has the type
+    type(...).
+
+    Constant folding (`selector`) sets the last two fields: `constants` are the values that cel-go treats as constants,
+    and `results` are the results of calls that are made once but charged each time. All keys are node IDs.
     """
 
     source: str
@@ -45,7 +44,7 @@ class Checked(Struct, frozen=True, eq=False):
 
     @property
     def result_type(self) -> Type:
-        """The type of the expression as a whole."""
+        """The type of the whole expression."""
         return self.types[self.root.id]
 
 
@@ -88,7 +87,7 @@ class _FormatError(Exception):
 
 
 def format_issues(checked: Checked) -> Iterator[Issue]:
-    """Yield the faults in calls of `format` on a literal string with a literal list."""
+    """Yield the errors in calls of `format` on a literal string with a literal list."""
     for node in nodes(checked.root):
         if not (isinstance(node, Call) and node.function == "format" and isinstance(node.target, Const)):
             continue
@@ -181,14 +180,14 @@ _ESCAPE = re.compile(r"\\(?:([xX])(..)|u(....)|U(.{8})|([0-7]{3})|(.))", re.DOTA
 
 
 def integer(text: str, *, negative: bool = False) -> int | None:
-    """Return the value of an int literal, or None if it exceeds int64."""
+    """Return the value of an int literal, or None if it does not fit in an int64."""
     value = _magnitude(text)
     value = -value if negative else value
     return value if INT64_MIN <= value <= INT64_MAX else None
 
 
 def unsigned(text: str) -> int | None:
-    """Return the value of a uint literal such as `1u`, or None if it exceeds uint64."""
+    """Return the value of a uint literal such as `1u`, or None if it does not fit in a uint64."""
     value = _magnitude(text[:-1])
     return value if value <= UINT64_MAX else None
 
@@ -202,7 +201,7 @@ def floating(text: str, *, negative: bool = False) -> float | None:
 
 
 def string(token: str) -> str | None:
-    """Return the value of a string literal, or None if it contains an escape that does not stand for a character."""
+    """Return the value of a string literal, or None if an escape in it is not a valid character."""
     body, raw = _body(token)
     if raw or "\\" not in body:
         return body
@@ -217,7 +216,7 @@ def string(token: str) -> str | None:
 
 
 def octets(token: str) -> bytes | None:
-    """Return the value of a bytes literal, or None if it contains an escape that is valid only in strings (u, U)."""
+    """Return the value of a bytes literal, or None if it has an escape that only strings may have (u, U)."""
     body, raw = _body(token[1:])
     if raw or "\\" not in body:
         return body.encode()

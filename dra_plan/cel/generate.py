@@ -1,10 +1,9 @@
-"""The generated evaluator: an expression as one Python function over the decoded device, returning value and cost.
+"""The generated evaluator, which runs an expression as a Python function and returns its value and cost.
 
-First come the functions that generated code calls, then the generator. Nothing written in an expression reaches the
-generated text: names come from tables in this module, and constants are passed in the function's globals. Only the
-usual parts of selectors are supported: fields, comparisons, logic, membership in constants, calls, `has` and cel.bind.
-The function is optimistic: on any error, or if the cost limit is exceeded, it gives up, and the accounting evaluator
-(`interpret`) computes the result. Both evaluators use the same cost rules.
+The text of an expression never becomes part of the generated code: names come from tables in this module, and constants
+are passed as globals. Only what most selectors use is supported: fields, comparisons, logic, membership in constants,
+calls, `has` and cel.bind. If an error occurs, or the cost limit is exceeded, the function gives up, and the accounting
+evaluator (`interpret`) decides. Both evaluators count the same costs.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ from .values import EvaluationError, Fatal, Uint, Value, equal, map_key
 
 
 class GiveUpError(EvaluationError):
-    """The exception raised if the quick evaluation cannot determine the result."""
+    """Raised if the generated evaluator cannot decide the result."""
 
 
 def attribute(attributes: dict[str, DeviceAttribute], driver: str, full: str, domain: str, short: str) -> Value:
-    """Return the value of an attribute. In the driver's own domain, the attribute may be named by its ID alone."""
+    """Return the value of an attribute. In the driver's own domain, its name may be written without the domain."""
     found = attributes.get(full)
     if found is None:
         if driver != domain:
@@ -59,7 +58,7 @@ def attribute(attributes: dict[str, DeviceAttribute], driver: str, full: str, do
 
 
 def capacity(capacities: dict[str, DeviceCapacity], driver: str, full: str, domain: str, short: str) -> Quantity:
-    """Return the value of a capacity. In the driver's own domain, the capacity may be named by its ID alone."""
+    """Return the value of a capacity. In the driver's own domain, its name may be written without the domain."""
     found = capacities.get(full)
     if found is None:
         if driver != domain:
@@ -71,19 +70,19 @@ def capacity(capacities: dict[str, DeviceCapacity], driver: str, full: str, doma
 
 
 def present(names: dict[str, Value], driver: str, full: str, domain: str, short: str) -> bool:
-    """Return whether there is an attribute or capacity with this name."""
+    """Return whether the device has an attribute or capacity with this name."""
     return full in names or (driver == domain and short in names)
 
 
 def truth(value: Value) -> bool:
-    """Return the value if it is a bool; otherwise raise GiveUpError."""
+    """Return the value if it is a bool. Otherwise, raise GiveUpError."""
     if value is True or value is False:
         return bool(value)
     raise GiveUpError
 
 
 def same(left: Value, right: Value) -> bool:
-    """Return `left == right` for two values whose types are not known in advance."""
+    """Return `left == right` for values of unknown types."""
     if type(left) is str and type(right) is str:
         return bool(left == right)
     result = equal(left, right)
@@ -93,17 +92,17 @@ def same(left: Value, right: Value) -> bool:
 
 
 def different(left: Value, right: Value) -> bool:
-    """Return `left != right` for two values whose types are not known in advance."""
+    """Return `left != right` for values of unknown types."""
     return equal(left, right) is not True
 
 
 def member(value: Value, keys: frozenset[Value], values: list[Value]) -> bool:
-    """Return `value in [...]` for a list of constants. `keys` are those constants that can be compared as map keys."""
+    """Return `value in [...]` for a list of constants. `keys` are the constants that can be map keys."""
     return map_key(value) in keys or (type(value) is not str and contained(value, values))
 
 
 def dispatch(overloads: tuple[Overload, ...], *arguments: Value) -> Value:
-    """Return the result of the first overload that accepts these arguments."""
+    """Return the result of the first overload that accepts the arguments."""
     function = matching(overloads, arguments)
     if function is None:
         raise GiveUpError
@@ -118,8 +117,7 @@ def give_up() -> None:
 # -- the generator -----------------------------------------------------------------------------------------------------
 
 Generated = Callable[[dict[str, Value], dict[str, Value], str, bool], tuple[bool, int]]
-"""A function that takes attributes, capacities, driver and allowMultipleAllocations; raises EvaluationError if
-undecided."""
+"""A function of attributes, capacities, driver and allowMultipleAllocations. It raises EvaluationError if undecided."""
 
 _MOST_DEPTH = 40
 """The maximum depth, because Python's parser stops at 200 nested parentheses and each level here creates a few."""
@@ -156,7 +154,7 @@ _Scope = Mapping[str, _BoundDomain]
 
 
 def generate(checked: Checked) -> Generated | None:
-    """Return a function that evaluates the expression, or None if only the evaluator that counts costs supports it."""
+    """Return a function that evaluates the expression, or None if the expression is not supported."""
     if any(isinstance(part, ast.Const) and part.kind == "null" for part in nodes(checked.root)):
         return None  # null is accepted as an object, so the types do not show what a call gets
     writer = _Writer(checked)

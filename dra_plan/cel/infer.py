@@ -1,4 +1,4 @@
-"""Inference of node types and call overloads, as in cel-go's checker, without limits and literals."""
+"""The types and overloads in an expression, inferred as in cel-go's checker."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ _NULL_VALUE = "google.protobuf.NullValue.NULL_VALUE"
 
 
 class Inferred(Struct, frozen=True, eq=False):
-    """The result of type inference. In `root`, qualified names and namespaced functions are resolved."""
+    """The result of type inference. `root` has resolved names."""
 
     root: Expr
     types: dict[int, Type]
@@ -52,7 +52,7 @@ class Inferred(Struct, frozen=True, eq=False):
 
 
 def infer(root: Expr, environment: Environment) -> Inferred:
-    """Return the types in an expression, or the issues that make the inference impossible."""
+    """Infer the types in an expression, or report the issues that make this impossible."""
     inference = _Inference(environment)
     root = inference.expr(root)
     bindings = inference.bindings

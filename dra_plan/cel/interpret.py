@@ -1,9 +1,8 @@
-"""The accounting evaluator, which turns an expression into closures, with cel-go's exact costs and errors.
+"""The accounting evaluator, which has exactly cel-go's costs and errors.
 
-It plans as cel-go does: constants are folded, `in` with constants becomes a set, and `?:` becomes an attribute. Errors
-are values (EvaluationError) because cel-go evaluates the other operands of a failed call, and charges for them.
-`generate` creates a quick evaluator from the same expression; the accounting evaluator decides wherever the quick one
-meets an error.
+Planning follows cel-go: constants are folded, `in` with constants uses a set, and `?:` becomes an attribute. Errors are
+values (EvaluationError), because cel-go evaluates the remaining operands of a failed call and charges for them. This
+evaluator decides whenever the generated one (`generate`) gives up.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ from .values import (
 
 
 class Planner:
-    """A planner for one checked expression.
+    """A planner for a checked expression.
 
-    If there is an `observer`, every evaluation calls it with the ID and the value of each node.
+    If there is an `observer`, each evaluation calls it with the ID and the value of each node.
     """
 
     def __init__(self, checked: Checked, *, exact_quantities: bool, observer: ValueObserver | None = None) -> None:
@@ -49,12 +48,12 @@ class Planner:
         self.slot_count = 0
 
     def new_slot(self) -> int:
-        """Reserve a slot for one more variable and return it."""
+        """Return a new slot for a variable."""
         self.slot_count += 1
         return self.slot_count - 1
 
     def plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Planned:
-        """Return the planned expression. `scope` contains the variables of the enclosing comprehensions."""
+        """Return the planned expression. `scope` has the variables of the comprehensions around it."""
         step = self._plan(expr, scope)
         return step if self.observer is None else _observed(step, expr.id, self.observer)
 
@@ -414,7 +413,7 @@ def _set_membership(operand: Evaluate, values: list[Value]) -> Planned | None:
 
 
 class Evaluator:
-    """A planned expression, which can be evaluated any number of times."""
+    """A planned expression that can be evaluated any number of times."""
 
     def __init__(self, checked: Checked, *, exact_quantities: bool, observer: ValueObserver | None = None) -> None:
         planner = Planner(checked, exact_quantities=exact_quantities, observer=observer)
@@ -422,9 +421,9 @@ class Evaluator:
         self._slots = planner.slot_count
 
     def evaluate(self, device: Value) -> tuple[Value, int]:
-        """Return the value of the expression and the cost of its evaluation.
+        """Return the value of the expression, and the cost. `device` is the value of the variable `device`.
 
-        `device` is the value of the variable `device`. Raises EvaluationError and Fatal.
+        Raises EvaluationError and Fatal.
         """
         value, cost = self.outcome(device)
         try:
@@ -435,10 +434,7 @@ class Evaluator:
             del value  # this frame must not reference an error that refers to it: see `kept`
 
     def outcome(self, device: Value) -> tuple[Value | EvaluationError | Fatal, int]:
-        """Return the result of `evaluate`.
-
-        If `evaluate` raises an error, return the error and the cost up to that point.
-        """
+        """Return the value of the expression or the error that `evaluate` would raise, and the cost so far."""
         run = Run(self._slots, device)
         try:
             return self._root(run), run.cost

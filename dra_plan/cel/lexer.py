@@ -1,7 +1,7 @@
-"""Turn an expression's text into tokens by cel-go's lexical rules; the parser combines the tokens.
+"""Split the text of an expression into tokens, as cel-go does.
 
-In order: the text, and how its issues are displayed; tokens; the cursor, which is the parser's position in the tokens;
-and the errors in the selector language.
+In order: the text, with the display of issues; tokens; a cursor over tokens for the parser; and the errors of
+selectors.
 """
 
 import re
@@ -28,9 +28,9 @@ _MOST_SHOWN = 100
 
 
 class Issue(Struct, frozen=True):
-    """A fault in an expression.
+    """An error in an expression.
 
-    Its offset counts code points, or is None if the fault concerns the whole expression.
+    The offset counts code points. It is None if the issue is about the whole expression.
     """
 
     offset: int | None
@@ -38,35 +38,32 @@ class Issue(Struct, frozen=True):
 
 
 class ExpressionText:
-    """The text of an expression, with the line and column of every offset."""
+    """The text of an expression, with the line and column of each offset."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._starts = [0, *(index + 1 for index, char in enumerate(text) if char == "\n")]
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Return the line (counted from 1) and the column (counted from 0) of an offset."""
+        """Return the line (starting at 1) and the column (starting at 0) of an offset."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1]
 
     def line(self, number: int) -> str:
-        """Return the text of the line with this number, without its line ending."""
+        """Return the line with this number, without its line ending."""
         start = self._starts[number - 1]
         end = self.text.find("\n", start)
         return self.text[start:] if end < 0 else self.text[start:end]
 
     def display(self, issues: Sequence[Issue]) -> str:
-        """Return the issues as cel-go prints them, in text order, each with its line and a caret below the line.
+        """Return the issues as cel-go prints them, in text order, each with its line and a caret.
 
-        After 100 issues, only the number of remaining issues is given.
+        After 100 issues, only the number of remaining issues is shown.
         """
         return "\n".join(self._lines(issues, list))
 
     def display_lines(self, issues: Sequence[Issue]) -> list[str]:
-        """Return the lines of `display` for a terminal.
-
-        Characters that do not print are escaped, and each caret is below the escaped text.
-        """
+        """Return the lines of `display` for a terminal, with unprintable characters escaped."""
         return self._lines(issues, shown.characters)
 
     def _lines(self, issues: Sequence[Issue], characters: Callable[[str], list[str]]) -> list[str]:
@@ -115,7 +112,7 @@ END = "<EOF>"
 
 
 class Token(NamedTuple):
-    """A token. Its `kind` is the operator or keyword itself, or a class of tokens such as IDENTIFIER.
+    """A token. `kind` is an operator or keyword, or a class of tokens such as IDENTIFIER.
 
     The offset counts code points.
     """
@@ -126,7 +123,7 @@ class Token(NamedTuple):
 
 
 def tokenize(text: str) -> tuple[list[Token], list[Issue]]:
-    """Return the tokens in an expression, followed by END, and an issue for each part that is not a token."""
+    """Return the tokens of an expression, followed by END, and an issue for everything that is not a token."""
     tokens, issues, position = [], [], 0
     match = _pattern().match
     while position < len(text):
@@ -164,7 +161,7 @@ _EXPECTED = "{" + ", ".join(word if word[0].isupper() else f"'{word}'" for word 
 
 
 class SyntaxIssueError(Exception):
-    """The error raised at the first token that the grammar does not allow. It ends parsing."""
+    """Raised at the first token that the grammar does not allow."""
 
     def __init__(self, offset: int | None, message: str) -> None:
         super().__init__(message)
@@ -172,14 +169,14 @@ class SyntaxIssueError(Exception):
 
 
 class Depth:
-    """A counter of the nesting of cel-go's recursive grammar rules."""
+    """Counts the nesting of the recursive rules in cel-go's grammar."""
 
     def __init__(self) -> None:
         self._open = {"expr": 0, "relation": 0, "calc": 0}
 
     @contextmanager
     def within(self, rule: str) -> Iterator[None]:
-        """Count the rule as open while the block runs. Raises SyntaxIssueError if the nesting is too deep."""
+        """Count a rule as open inside the context. Raises SyntaxIssueError if rules are nested too deeply."""
         self._open[rule] += 1
         if self._open[rule] > MOST_DEPTH:
             raise SyntaxIssueError(None, f"expression recursion limit exceeded: {MOST_DEPTH}")
@@ -188,7 +185,7 @@ class Depth:
 
 
 class Cursor:
-    """A position in a list of tokens. `issues` are the syntax issues after which parsing continued."""
+    """A position in a list of tokens. `issues` are the syntax errors that did not stop the parser."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self.issues: list[Issue] = []
@@ -239,25 +236,25 @@ class Cursor:
 
 
 class CelError(DraPlanError, ValueError):
-    """The base class of the errors raised when a selector is compiled or evaluated."""
+    """The base class of the errors in compiling and evaluating selectors."""
 
 
 class CelCompileError(CelError):
-    """The error raised if an expression does not parse, fails the check or violates the rules for selectors.
+    """Raised if an expression does not parse, fails the type check, or violates the rules for selectors.
 
-    Its text is cel-go's, with a caret. `offset` is the position of the first error, counted in characters, or None if
-    the error concerns the whole expression.
+    The message is cel-go's, with a caret. `offset` is the position of the first error in characters, or None if the
+    error is about the whole expression.
     """
 
     offset: int | None = None
 
 
 class CelRuntimeError(CelError):
-    """The error raised if an evaluation fails.
+    """Raised if an evaluation fails, for example because of an overflow or a result that is not a bool.
 
-    Examples are a missing key, an overflow, an exceeded cost limit and a result that is not a bool. `cost` is the cost
-    up to the error, as upstream counts it, or 0 if nothing was evaluated. `missing_key` is true if the expression reads
-    an attribute or capacity that the device does not have, or a key that another map does not have.
+    `cost` is the cost up to the error, as upstream counts it, or 0 if nothing was evaluated. `missing_key` is true if
+    the expression reads an attribute or capacity that the device does not have, or any other key that a map does not
+    have.
     """
 
     cost: int = 0
@@ -265,7 +262,4 @@ class CelRuntimeError(CelError):
 
 
 class CelDeviceError(CelRuntimeError):
-    """The error raised for a device on which no selector can be evaluated.
-
-    One of its attributes or capacities cannot be converted.
-    """
+    """Raised for a device on which every selector fails, because an attribute or capacity cannot be converted."""

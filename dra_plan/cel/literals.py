@@ -1,4 +1,4 @@
-"""Malformed amounts and versions in selectors, such as `quantity("40GB")` and `semver("9.0")`, and what they mean."""
+"""Correct quantities and versions that CEL rejects, such as `quantity("40GB")` and `semver("9.0")`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ _UNIT = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)\s*([kmgtpe]?)(i?)b?", re.ASCII |
 
 
 class MalformedLiteral(NamedTuple):
-    """A constant that `quantity` or `semver` rejects.
-
-    It has a position in the expression, and the valid constant that is probably meant.
-    """
+    """A constant that `quantity` or `semver` rejects, with the constant that was probably meant."""
 
     text: str
     kind: str
@@ -31,7 +28,7 @@ class MalformedLiteral(NamedTuple):
 
 
 def malformed(expression: str) -> Iterator[MalformedLiteral]:
-    """Yield the malformed constants for which the intended constant is clear."""
+    """Yield the constants that `quantity` or `semver` rejects, if it is clear what was meant."""
     found = parsed(expression)
     for node in nodes(found.root) if found.root is not None else ():
         if not isinstance(node, ast.Call) or node.target is not None or node.function not in _REPAIRS:
@@ -44,7 +41,7 @@ def malformed(expression: str) -> Iterator[MalformedLiteral]:
 
 
 def repaired(expression: str) -> str | None:
-    """Return the expression with malformed constants corrected, or None if there are none."""
+    """Return the expression with rejected quantities and versions corrected, or None if there are none."""
     text = expression
     for one in sorted(malformed(expression), key=lambda each: each.place.start, reverse=True):
         text = f"{text[: one.place.start]}{constant_text(one.better)}{text[one.place.end :]}"

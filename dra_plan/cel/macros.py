@@ -1,7 +1,4 @@
-"""Macro expansion exactly as in cel-go v0.26, because costs depend on the expansion.
-
-Parsing and types are elsewhere.
-"""
+"""Macro expansion exactly as in cel-go v0.26, because costs depend on it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -13,7 +10,7 @@ from .ast import ACCUMULATOR, Call, Comprehension, Expr, Ident, List, MacroBuild
 
 
 class MacroError(Exception):
-    """The error raised if a macro cannot expand its arguments. It contains the position of the fault."""
+    """Raised if a macro does not accept its arguments, with the position of the error."""
 
     def __init__(self, offset: int, message: str) -> None:
         super().__init__(message)
@@ -21,7 +18,7 @@ class MacroError(Exception):
 
 
 class MacroKey(Struct, frozen=True):
-    """The form of a macro call: the name of the macro, the number of its arguments, and whether it has a target."""
+    """The key of a macro: its name, its number of arguments, and whether it has a target."""
 
     name: str
     arguments: int
@@ -30,7 +27,7 @@ class MacroKey(Struct, frozen=True):
 
 MacroTarget: TypeAlias = Expr | None
 Expander: TypeAlias = Callable[[MacroBuilder, MacroTarget, Sequence[Expr]], Expr | None]
-"""A function that returns the expansion, or None for a call that only looks like the macro (x.bind(a, b, c))."""
+"""A function that returns the expansion of a macro, or None if the call is not one, such as x.bind(a, b, c)."""
 
 _ACCUMULATORS = (ACCUMULATOR, "__result__")  # cel-go reserves both its old and its new name
 
@@ -171,7 +168,7 @@ def _if_present(make: MacroBuilder, target: MacroTarget, value: Expr) -> Expr:
 
 
 SORT_BY_KEYS = "@sortByAssociatedKeys"
-"""The function that a `sortBy` call is expanded to."""
+"""The function that `sortBy` expands to."""
 _SORTED = "@__sortBy_input__"
 
 

@@ -1,31 +1,32 @@
-"""The probable meaning of an expression that does not compile: operators and paths written as in other languages.
+"""Correct expressions that do not compile because they use the operators or paths of other languages.
 
-`model = "X"`, `attributes.model`, `device.attributes["gpu.example.com/model"]`: each is found among the tokens, so the
-position at which parsing stopped does not matter. Nothing is evaluated; the caller compiles the result.
+Examples are `model = "X"`, `attributes.model` and `device.attributes["gpu.example.com/model"]`. Mistakes are found in
+the tokens, so it does not matter where parsing stopped. The caller compiles the result.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from dra_plan.near import nearest
 
-from .lexer import Token, tokenize
+from .lexer import END, Token, tokenize
 from .parts import NamedKind
 from .rewrite import constant_text, is_identifier
 
 Home = tuple[NamedKind, str]
-"""Attribute or capacity, and the domain that has the name."""
+"""The kind of a name (attribute or capacity), and the domain that has it."""
 
 Homes = Callable[[str], Sequence[Home]]
-"""A function that returns where a name is published, with the most likely domain first."""
+"""A function that returns where a name is published, the most likely domain first."""
 
 ANY_DRIVER = "DRIVER"
-"""The placeholder for an unknown domain."""
+"""The placeholder for a domain that is not known."""
 
 MOST_EDITS = 50
-"""The maximum number of rewrites in one expression."""
+"""The maximum number of corrections in an expression."""
 
 _WORDS = {"and": "&&", "or": "||", "not": "!", "AND": "&&", "OR": "||", "NOT": "!"}
 _TABLES: dict[str, NamedKind] = {"attributes": "attribute", "attribute": "attribute", "capacity": "capacity"}
@@ -34,9 +35,9 @@ _QUOTES = "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
 class Meant(NamedTuple):
-    """A correction, which replaces the characters from `start` up to `end` by `text`.
+    """A correction: `text` replaces the characters from `start` up to `end`.
 
-    `said` is the reason for the correction, and `at` is the position of the mistake.
+    `said` explains the correction, and `at` is the position of the mistake.
     """
 
     start: int
@@ -47,10 +48,10 @@ class Meant(NamedTuple):
 
 
 def meant(text: str, homes: Homes) -> list[Meant]:
-    """Return the corrections of mistakes with a clear intention, in text order and without overlaps."""
+    """Return the corrections of all mistakes whose meaning is clear, in text order and without overlaps."""
     tokens, issues = tokenize(text)
     strays = [issue.offset for issue in issues if issue.offset is not None]
-    found = [*_signs(text, strays), *_Paths(text, tokens, homes).find()]
+    found = [*_signs(text, strays), *_unquoted(text, tokens), *_Paths(text, tokens, homes).find()]
     made: list[Meant] = []
     for one in sorted(found):
         if not made or one.start >= made[-1].end:
@@ -59,7 +60,7 @@ def meant(text: str, homes: Homes) -> list[Meant]:
 
 
 def rewritten(text: str, places: Sequence[Meant]) -> str:
-    """Return the expression with all corrections applied."""
+    """Return the expression with these corrections applied."""
     for one in reversed(places):
         text = f"{text[: one.start]}{one.text}{text[one.end :]}"
     return text
@@ -75,6 +76,37 @@ def _signs(text: str, strays: Sequence[int]) -> Iterator[Meant]:
             yield Meant(at, at + 1, char * 2, f"{char} is not an operator; {char * 2} joins conditions", at)
         elif char in _QUOTES:
             yield Meant(at, at + 1, '"', 'typographic quotes are not quotes; use "', at)
+
+
+_BEFORE_STRING = ("[", "==", "!=")
+_AFTER_STRING = ("]", "&&", "||", ")", END)
+
+
+def _unquoted(text: str, tokens: Sequence[Token]) -> Iterator[Meant]:
+    """Yield the words without quotes where strings are expected, in an expression without any strings.
+
+    They are keys in brackets, and what follows == or !=, such as `nic.example.com` or `small`.
+    """
+    if any(token.kind == "STRING" for token in tokens):
+        return
+    for at, token in enumerate(tokens[1:], 1):
+        if token.kind != "IDENTIFIER" or token.text == "device" or tokens[at - 1].kind not in _BEFORE_STRING:
+            continue
+        end = next((position for position in range(at, len(tokens)) if tokens[position].kind in _AFTER_STRING), None)
+        if end is not None:
+            last = tokens[end - 1]
+            word = text[token.offset : last.offset + len(last.text)]
+            if not _NO_WORD.search(word):
+                yield Meant(
+                    token.offset,
+                    token.offset + len(word),
+                    constant_text(word),
+                    f"{word} has no quotes, so it is not a string",
+                    token.offset,
+                )
+
+
+_NO_WORD = re.compile(r"[^A-Za-z0-9_.\-/]")
 
 
 class _Paths:

@@ -1,4 +1,4 @@
-"""The types, fields and values of protobuf's well-known messages, the only messages that expressions can contain."""
+"""The well-known types of protobuf, which are the only messages in expressions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .values import EvaluationError, Uint, Value, check_duration, check_timestam
 
 
 class WellKnown(Struct, frozen=True):
-    """A type with its fields. Values of the type can be written as message literals."""
+    """A well-known type, with its fields."""
 
     type: Type
     fields: Mapping[str, Type]

@@ -1,8 +1,7 @@
-"""Turn tokens into an expression with expanded macros, by cel-go's grammar; the check decides whether it is valid.
+"""Parse tokens into an expression with expanded macros, by cel-go's grammar.
 
-The grammar is small and fixed, so it is written as functions, with one for each level of binding, from loose to tight.
-The limits on depth are cel-go's, which counts the rules in its own grammar that are open at the same time (`Depth`),
-and afterwards the nesting of operators (`_heights`).
+There is a function for each level of precedence. The limits on depth are cel-go's: the number of grammar rules that are
+open at the same time (`Depth`), and then the nesting of operators (`_heights`).
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +40,7 @@ _PRODUCTS = {"*": "_*_", "/": "_/_", "%": "_%_"}
 
 
 def parse(text: str, macros: Mapping[MacroKey, Expander]) -> tuple[Expr | None, list[Issue]]:
-    """Return the expression and no issues, or None and all issues in the syntax, macros and literals of the text."""
+    """Return the expression and no issues, or None and all issues."""
     if len(text) > MOST_CODE_POINTS:
         limits = f"size: {len(text)}, limit {MOST_CODE_POINTS}"
         return None, [Issue(None, f"expression code point size exceeds limit: {limits}")]

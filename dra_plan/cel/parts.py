@@ -1,6 +1,6 @@
-"""The parts of an expression that can be shown or changed: those that `&&` joins, and the names that it reads.
+"""The parts of an expression that can be shown or changed: the operands of `&&`, and the names that it reads.
 
-Each part is found in the tree with its position in the text, so that unchanged parts stay as they were written.
+Each part has its position in the text, so that the rest can stay as it is written.
 """
 
 from __future__ import annotations
@@ -21,27 +21,26 @@ _OPENERS, _CLOSERS = frozenset("([{"), frozenset(")]}")
 
 NamedKind: TypeAlias = Literal["attribute", "capacity", "domain", "driver"]
 Use: TypeAlias = Literal["read", "optional", "test"]
-"""How a name is used: read (an error if it is missing), read as optional, or only tested for existence."""
+"""The use of a name in an expression: read, read as optional, or only tested for existence."""
 
 _TABLES: dict[str, NamedKind] = {"attributes": "attribute", "capacity": "capacity"}
 
 
 class TextSpan(NamedTuple):
-    """A part of a text, from `start` up to, but not including, `end`."""
+    """A part of a text, from `start` up to but not including `end`."""
 
     start: int
     end: int
 
     def of(self, text: str) -> str:
-        """Return the characters of the text in this span."""
+        """Return this part of the text."""
         return text[self.start : self.end]
 
 
 class Reference(NamedTuple):
-    """A value on a device that an expression names by constants. The domain is kept as it is written.
+    """A value of a device that an expression names, with the domain as it is written.
 
-    A reference of the kind `domain` (`"d" in device.attributes`) has no name. A reference of the kind `driver` has no
-    domain.
+    A reference to a domain (`"d" in device.attributes`) has no name, and a reference to the driver has no domain.
     """
 
     kind: NamedKind
@@ -50,15 +49,12 @@ class Reference(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The name of the value in messages: DOMAIN/NAME, only DOMAIN, or `driver`."""
+        """The name in messages: DOMAIN/NAME, DOMAIN or `driver`."""
         return "driver" if self.kind == "driver" else f"{self.domain}/{self.name}" if self.name else self.domain
 
 
 class Mention(NamedTuple):
-    """One occurrence of a reference in an expression.
-
-    It says how the reference is used, and where its domain and name are in the text.
-    """
+    """One occurrence of a reference in an expression: its use, and the positions of its domain and name."""
 
     reference: Reference
     use: Use
@@ -67,7 +63,7 @@ class Mention(NamedTuple):
 
 
 class Parsed:
-    """An expression with its syntax tree and its tokens. If the text does not parse, `root` is None."""
+    """An expression with its syntax tree and tokens. `root` is None if the text does not parse."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -77,27 +73,27 @@ class Parsed:
         self._at = {token.offset: position for position, token in enumerate(self.tokens)}
 
     def token(self, offset: int, after: int = 0) -> Token:
-        """Return the token at an offset, or the token that follows it after `after` steps."""
+        """Return the token at an offset, or the one `after` tokens later."""
         return self.tokens[self._at[offset] + after]
 
     def span(self, offset: int) -> TextSpan:
-        """Return the span of the token at an offset. A minus sign belongs to the number that follows it."""
+        """Return the span of the token at an offset. For a minus sign, it includes the number after the sign."""
         token = self.token(offset)
         return TextSpan(offset, self._end(self._at[offset] + (token.kind == "-")))
 
     def whole(self) -> TextSpan:
-        """Return the span of the expression without leading and trailing spaces and comments."""
+        """Return the span of the expression, without spaces and comments around it."""
         return self._span_of(0, len(self.tokens)) if self.tokens else TextSpan(0, 0)
 
     def is_operator(self, expr: Expr, *signs: str) -> bool:
-        """Return whether the expression is written with one of the operators, and not created by a macro."""
+        """Return whether the expression is written with one of these operators, rather than created by a macro."""
         return isinstance(expr, ast.Call) and expr.offset in self._at and self.token(expr.offset).kind in signs
 
     def clauses(self) -> tuple[TextSpan, ...]:
-        """Return the parts of the expression that must all be true, in order.
+        """Return the parts of the expression that must all be true, in text order.
 
-        If there is no `&&` at which the expression can be split, return the whole expression. Parentheses that group
-        several parts belong to none of them.
+        If no parts are joined by `&&`, return the whole expression. Parentheses around several parts belong to none of
+        them.
         """
         signs = [] if self.root is None else sorted(self._at[offset] for offset in _chain(self.root))
         if not signs:
@@ -106,11 +102,11 @@ class Parsed:
         return tuple(self._ungrouped(start, end) for start, end in zip(starts, ends, strict=True))
 
     def is_enclosed(self) -> bool:
-        """Return whether one pair of parentheses encloses the whole expression."""
+        """Return whether the whole expression is in one pair of parentheses."""
         return bool(self.tokens) and self.tokens[0].kind == "(" and self._closer(0) == len(self.tokens) - 1
 
     def mentions(self) -> tuple[Mention, ...]:
-        """Return all mentions of device values that are named by constants, in text order."""
+        """Return all mentions of values of the device, in text order."""
         if self.root is None:
             return ()
         root = self.root
@@ -142,7 +138,7 @@ class Parsed:
         return len(self.tokens)
 
     def tested_name(self, expr: ast.Select) -> TextSpan:
-        """Return the span of the name that `has(...)` tests. This is the last name within the parentheses."""
+        """Return the span of the name that `has(...)` tests: the last name in the parentheses."""
         position = self._closer(self._at[expr.offset]) - 1
         while self.tokens[position].kind == ")":
             position -= 1
@@ -158,7 +154,7 @@ class Parsed:
 
 @lru_cache(maxsize=4096)
 def parsed(text: str) -> Parsed:
-    """Return the parsed expression. Results are cached by text."""
+    """Return the expression with its syntax tree and tokens. Results are cached."""
     return Parsed(text)
 
 
@@ -172,15 +168,15 @@ def clauses(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def mentions(text: str) -> tuple[Mention, ...]:
-    """Return all mentions of device values in the expression, in text order."""
+    """Return all mentions of values of the device in the expression, in text order."""
     return parsed(text).mentions()
 
 
 def references(text: str, *uses: Use) -> tuple[Reference, ...]:
-    """Return the device values that the expression names, in text order and without duplicates.
+    """Return the values of the device that the expression names, in text order.
 
-    If uses are given, only values with one of these uses are returned. If a value is used in several ways, the use that
-    fails first counts. The order is read, optional, test.
+    If `uses` are given, only values with one of these uses are returned. If a value is used in several ways, read takes
+    precedence over optional, and optional over test.
     """
     found: dict[Reference, Use] = {}
     for mention in mentions(text):
@@ -193,13 +189,13 @@ _FAILING: tuple[Use, ...] = ("read", "optional", "test")
 
 
 def is_reference(text: str) -> bool:
-    """Return whether the text is an expression that only names one value of the device."""
+    """Return whether the expression only names a value of the device."""
     root = parsed(text).root
     return root is not None and is_named(root)
 
 
 def is_named(expr: Expr) -> bool:
-    """Return whether the expression only names one published value of the device."""
+    """Return whether the expression only names a value of the device."""
     return not _is_test(expr) and bool(_path(expr, {}, whole=True))
 
 
@@ -210,16 +206,16 @@ def calls(text: str, function: str) -> bool:
 
 
 def strings(text: str) -> frozenset[str]:
-    """Return all string constants in the expression."""
+    """Return the string literals in the expression."""
     root = parsed(text).root
     found = () if root is None else nodes(root)
     return frozenset(n.value for n in found if isinstance(n, ast.Const) and isinstance(n.value, str))
 
 
 def bounds(text: str) -> tuple[str, tuple[object, ...]] | None:
-    """Return the operator (or `in`) by which an expression compares one named value with constants, and the constants.
+    """Return the operator (or `in`) and the constants with which an expression compares one value of the device.
 
-    A quantity or a version counts as its text. If the expression has another form, the result is None.
+    Quantities and versions are returned as text. The result is None for any other expression.
     """
     match parsed(text).root:
         case ast.Call(

@@ -1,7 +1,6 @@
-"""What an expression reads: the driver, attributes and capacities that it names by constants.
+"""The values of the device that an expression reads: the driver, attributes and capacities.
 
-The module also finds the literal chains for `generate`, such as `device.attributes["domain"].id`, written out or
-through cel.bind.
+Values are named by constants, as in `device.attributes["domain"].id`, either directly or with cel.bind.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from .ast import Expr, children
 from .format_strings import Checked
 
 Read: TypeAlias = tuple[str, str, str]
-"""Kind, domain and ID; domain and ID are empty for the driver and allowMultipleAllocations."""
+"""Kind, domain and ID. The last two are empty for the driver and allowMultipleAllocations."""
 
 
 class DevicePath(msgspec.Struct, frozen=True):
-    """A path that starts at `device` and consists of constants: a kind, then a domain, then an ID.
+    """A path from `device` that consists of constants: a kind, a domain and an ID.
 
-    In a shorter path, the later parts are empty.
+    In a shorter path, the later parts are missing.
     """
 
     kind: str = ""
@@ -31,11 +30,11 @@ class DevicePath(msgspec.Struct, frozen=True):
 
 
 BoundPaths: TypeAlias = Mapping[str, "DevicePath | None"]
-"""The variables of the comprehensions around an expression; None for a variable that is not a place."""
+"""The paths of the variables in the surrounding comprehensions. A variable without a path has None."""
 
 
 def bound_place(expr: ast.Comprehension, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """Return the domain of attributes or capacities to which a cel.bind gives a name, or None for all other folds."""
+    """Return the path of the domain that a cel.bind names, or None for any other comprehension."""
     if not is_bind(expr):
         return None
     place = place_of(expr.accu_init, checked, bindings)
@@ -43,12 +42,12 @@ def bound_place(expr: ast.Comprehension, checked: Checked, bindings: BoundPaths)
 
 
 def is_bind(expr: ast.Comprehension) -> bool:
-    """Return whether the fold is the expansion of cel.bind."""
+    """Return whether the comprehension is the expansion of cel.bind."""
     return expr.iter_var == "#unused" and isinstance(expr.iter_range, ast.List) and not expr.iter_range.elements
 
 
 def place_of(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """Return the path to which an expression refers, or None."""
+    """Return the path that an expression stands for, or None."""
     if isinstance(expr, ast.Ident):
         if expr.name in bindings:
             return bindings[expr.name]
@@ -76,9 +75,9 @@ def _inside(place: DevicePath, key: str) -> DevicePath | None:
 
 
 def tested_place(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """Return the path of the attribute or capacity that the expression tests, or None if it is not a test.
+    """Return the path of the attribute or capacity that the expression tests, or None.
 
-    A test has the form `has(...)` or `"id" in ...`.
+    A test is `has(...)` or `"id" in ...`.
     """
     found: DevicePath | None = None
     if isinstance(expr, ast.Select) and expr.test_only:
@@ -102,7 +101,7 @@ def _optional_place(expr: Expr, checked: Checked, bindings: BoundPaths) -> Devic
 
 
 def reads_of(checked: Checked) -> frozenset[Read] | None:
-    """Return everything on the device that the expression reads, or None if it may read everything."""
+    """Return all values of the device that the expression reads, or None if it may read any."""
     found: set[Read] = set()
     for place in _places(checked.root, checked, {}):
         if place is None:

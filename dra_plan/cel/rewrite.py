@@ -1,8 +1,8 @@
-"""Writing and changing expressions without evaluating anything.
+"""Write and change expressions without evaluating them.
 
-In order: turning expressions back into text, with the original macros; replacing names; replacing or removing parts, or
-adding guards in front; replacing constants; and writing comparisons of amounts, which support no operators, with
-`compareTo`. The parts to change are found in the tree (`parts`); the rest of the text stays as it was.
+In order: the text of an expression, with its macros; replacing names; replacing or removing parts, and adding guards;
+replacing constants; and using `compareTo` for amounts, which do not support operators. Everything else in the text
+stays as it is written.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def constant_text(value: bool | int | str) -> str:
 
 
 def is_identifier(text: str) -> bool:
-    """Return whether the text can be used as a name without quotes."""
+    """Return whether the text can be used as a name."""
     return _IDENTIFIER.fullmatch(text) is not None
 
 
@@ -162,7 +162,7 @@ def _sort_by(expr: ast.Comprehension) -> str:
 
 
 def sort_keys(expr: ast.Comprehension) -> ast.Comprehension | None:
-    """Return the fold over the keys if this fold is the expansion of sortBy; otherwise return None."""
+    """Return the comprehension over the keys if this one is the expansion of sortBy, or None."""
     call = expr.result
     if not is_identifier(expr.accu_var) and isinstance(call, ast.Call) and call.args:
         return call.args[0] if isinstance(call.args[0], ast.Comprehension) else None
@@ -170,7 +170,7 @@ def sort_keys(expr: ast.Comprehension) -> ast.Comprehension | None:
 
 
 def macro_of(expr: ast.Comprehension) -> tuple[str, list[Expr]]:
-    """Return the name of the macro that creates this fold, and the arguments that follow its variables."""
+    """Return the name of the macro that expands to this comprehension, and its arguments after the variables."""
     step = expr.loop_step
     if not isinstance(step, ast.Call):
         return "fold", [step]
@@ -201,22 +201,22 @@ def macro_of(expr: ast.Comprehension) -> tuple[str, list[Expr]]:
 # -- names -------------------------------------------------------------------------------------------------------------
 
 Plain = bool | int | str
-"""A constant that an attribute may have as its value."""
+"""A constant that may be the value of an attribute."""
 
 
 def renamed(text: str, reference: Reference, name: str) -> str:
-    """Return the expression with the name of the referenced value replaced by another name."""
+    """Return the expression with another name for the referenced value."""
     return _replaced(
         text, [(m.name, _as_written(text, m.name, name)) for m in mentions(text) if m.reference == reference]
     )
 
 
 FIELDS = {"attribute": "attributes", "capacity": "capacity"}
-"""The field of `device` that contains the names of a kind."""
+"""The field of `device` for each kind of name."""
 
 
 def of_kind(text: str, reference: Reference, kind: str) -> str:
-    """Return the expression with the value read from the map of another kind, such as capacity for attribute."""
+    """Return the expression with the value read from another kind, such as from capacity instead of attributes."""
     field, places = FIELDS[reference.kind], []
     for mention in mentions(text):
         before = mention.domain or mention.name
@@ -227,7 +227,7 @@ def of_kind(text: str, reference: Reference, kind: str) -> str:
 
 
 def with_domain(text: str, domain: str, to: str) -> str:
-    """Return the expression with one domain replaced by another, wherever it occurs."""
+    """Return the expression with a domain replaced by another one."""
     places = dict.fromkeys(m.domain for m in mentions(text) if m.reference.domain == domain and m.domain is not None)
     return _replaced(text, [(place, _as_written(text, place, to)) for place in places])
 
@@ -247,12 +247,12 @@ def _replaced(text: str, changes: Iterable[tuple[TextSpan, str]]) -> str:
 
 
 def with_clause(text: str, clause: str, new: str) -> str:
-    """Return the expression with one of its parts replaced. If it has no such part, return it unchanged."""
+    """Return the expression with a part replaced, or unchanged if it does not have the part."""
     return _replaced(text, [(place, new) for place in parsed(text).clauses() if place.of(text) == clause])
 
 
 def without_clause(text: str, clause: str) -> str | None:
-    """Return the expression without one of its parts, or None if it has no other parts or no such part."""
+    """Return the expression without a part, or None if the part is missing or the only one."""
     parts = clauses(text)
     kept = [part for part in parts if part != clause]
     return " && ".join(kept) if kept and len(kept) < len(parts) else None
@@ -274,7 +274,7 @@ def _table(reference: Reference) -> str:
 
 
 def guarded(text: str, lacking: Iterable[Reference]) -> str | None:
-    """Return the expression after tests for values that the device may lack; None if it has all these tests."""
+    """Return the expression after tests for values that the device may lack, or None if no test is missing."""
     known = clauses(text)
     guards = [guard for reference in lacking if (guard := presence(reference)) not in known]
     return " && ".join([*guards, grouped(text)]) if guards else None
@@ -286,7 +286,7 @@ def for_driver(text: str, driver: str) -> str:
 
 
 def grouped(text: str) -> str:
-    """Return the expression in parentheses if it needs them after `&&`; otherwise return it unchanged."""
+    """Return the expression, in parentheses if it needs them after `&&`."""
     found = parsed(text)
     whole = found.whole().of(text)
     loose = found.root is not None and found.is_operator(found.root, "||", "?") and not found.is_enclosed()
@@ -297,9 +297,9 @@ def grouped(text: str) -> str:
 
 
 class Comparison(NamedTuple):
-    """A comparison with a constant. `place` is the position of the constant in the text.
+    """A comparison with a constant, whose position is `place`.
 
-    `is_plain` is true if the other side is a published value of the device.
+    `is_plain` is true if the other side only names a value of the device.
     """
 
     text: str
@@ -314,17 +314,17 @@ class Comparison(NamedTuple):
         return {bool: "bool", int: "int", str: "string"}[type(self.value)]
 
     def with_value(self, value: Plain) -> str:
-        """Return the text of the comparison with another constant."""
+        """Return the comparison with another constant."""
         return _replaced(self.text, [(self.place, constant_text(value))])
 
     def retyped(self, published: str) -> str | None:
-        """Return the comparison with its constant in the published type; None if the conversion is not obvious."""
+        """Return the comparison with its constant in the published type, or None if the conversion is not obvious."""
         new = _constant_of(published, self.value)
         return None if new is None else _replaced(self.text, [(self.place, new)])
 
 
 def comparison(clause: str) -> Comparison | None:
-    """Return the comparison by `==` or `!=` with a string, an int or a bool; None if the clause is something else."""
+    """Return the comparison if the clause compares with a string, int or bool by `==` or `!=`, or None."""
     found = parsed(clause)
     root = found.root
     if not (isinstance(root, ast.Call) and root.function in ("_==_", "_!=_")):
@@ -349,7 +349,7 @@ def ordered_with(clause: str) -> tuple[str, TextSpan] | None:
 
 
 def ordered_as(clause: str, published: str) -> str | None:
-    """Return the ordering with its constant in the published type; None if the conversion is not obvious."""
+    """Return the comparison with its constant in the published type, or None if the conversion is not obvious."""
     if published == "version":
         return with_compare_to(clause, versions=True)
     found = parsed(clause)
@@ -391,7 +391,7 @@ def _version(text: str) -> str | None:
 
 
 def with_amount(clause: str, amount: str) -> str | None:
-    """Return `X.compareTo(quantity(AMOUNT)) >= 0` (or `== 0`) with another amount; None for any other clause."""
+    """Return `X.compareTo(quantity(AMOUNT)) >= 0` (or `== 0`) with another amount, or None for any other clause."""
     found = parsed(clause)
     match found.root:
         case ast.Call(
@@ -420,9 +420,9 @@ _LOOSER = ("&&", "||", "?", ":", ",", "<", "<=", ">", ">=", "==", "!=", "in")
 
 
 def with_compare_to(text: str, *, versions: bool = False) -> str | None:
-    """Return the expression with `compareTo` instead of operators that compare amounts, or None if there are none.
+    """Return the expression with `compareTo` for all operators that compare amounts, or None if there are none.
 
-    If `versions` is set, a string that is a version and is compared with a value of the device is treated as a version.
+    With `versions`, a string that is compared with a value of the device counts as a version if it is one.
     """
     whole = text
     for place in parsed(text).clauses():
@@ -457,7 +457,7 @@ def _changed(expr: Expr, *, versions: bool) -> Expr:
 
 
 def amounts(text: str) -> list[str]:
-    """Return the quantities and versions that an expression compares with `compareTo`, such as `quantity("16Gi")`."""
+    """Return the quantities and versions that the expression compares by `compareTo`, such as `quantity("16Gi")`."""
     root = parsed(text).root
     calls = (each for each in (nodes(root) if root is not None else ()) if isinstance(each, ast.Call))
     given = (one for call in calls if call.function == "compareTo" and call.target is not None for one in call.args[:1])
@@ -517,7 +517,7 @@ def _shortest(number: int) -> str:
 
 
 class Insertion(NamedTuple):
-    """An edit: the text replaces the characters of an expression from `begin` up to `end`."""
+    """An edit: `text` replaces the characters from `begin` up to `end`."""
 
     begin: int
     end: int
@@ -525,9 +525,9 @@ class Insertion(NamedTuple):
 
 
 def compare_to_edits(expression: str, scope: Environment) -> Iterator[Insertion]:
-    """Yield the edits that turn `a >= b` into `a.compareTo(b) >= 0` if two quantities or two versions are compared.
+    """Yield the edits that turn `a >= b` into `a.compareTo(b) >= 0` where both are quantities or both are versions.
 
-    Only types that are certain in `scope` are used. Nothing else in the text changes.
+    Only types that are certain in `scope` count.
     """
     root, _ = parse(expression, scope.macros)
     if root is None:

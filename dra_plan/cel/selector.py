@@ -1,10 +1,7 @@
-"""Selectors, which are compiled once per expression and target and evaluated on devices.
+"""Selectors: compile an expression once, and evaluate it on devices. This is the public interface of the package.
 
-This is the language's public interface.
-
-In order: constant folding, which finds the facts about an expression that do not depend on a device; the validators;
-the check whether an expression may be a selector, which runs parsing, types, validators and planning in Kubernetes'
-order; and the compiled selector, with its cache.
+In order: constant folding; validators; the check of an expression in Kubernetes' order (parsing, types, validators and
+planning); and the compiled selector, with its cache.
 """
 
 from __future__ import annotations
@@ -50,9 +47,9 @@ if TYPE_CHECKING:
 
 
 def folded(checked: Checked) -> Checked:
-    """Return the expression with its constants and the results of constant calls.
+    """Return the expression with its constants, and the results of calls with constants.
 
-    Raises EvaluationError if upstream's planning fails.
+    Raises EvaluationError if planning fails in upstream.
     """
     folding = _Folding(checked)
     folding.fold(checked.root, frozenset())
@@ -60,7 +57,7 @@ def folded(checked: Checked) -> Checked:
 
 
 def applied(overloads: Sequence[Overload], *values: Value) -> Value:
-    """Return the result of calling the overload that accepts these values. Raises EvaluationError."""
+    """Return the result of the overload that accepts these values. Raises EvaluationError if there is none."""
     function = matching(overloads, values)
     if function is None:
         raise no_such_overload()
@@ -141,7 +138,7 @@ class _Folding:
 
 
 def validate(checked: Checked) -> list[Issue]:
-    """Return all issues that the validators find, in no particular order."""
+    """Return the issues that the validators find, in no particular order."""
     return [*_mixed_literals(checked), *_bad_constants(checked), *format_issues(checked)]
 
 
@@ -203,11 +200,11 @@ _CONSTANTS = frozenset(("duration", "timestamp", "matches"))
 
 
 def check(expression: str, environment: Environment) -> Checked:
-    """Return the expression with its types. Raises CelCompileError with Kubernetes' text.
+    """Return the expression with its types. Raises CelCompileError with Kubernetes' message.
 
-    An expression is rejected if it is too long, does not parse, or fails the check. It is also rejected if it fails a
-    validator (homogeneous literals, durations, timestamps, regular expressions, format strings), if its type is neither
-    bool nor the type of attributes, or if it contains a constant conversion that fails.
+    The expression must not be too long. It must parse, pass the type check and the validators (homogeneous literals,
+    durations, timestamps, regular expressions, format strings), and have the type bool or the type of attributes.
+    Conversions of constants must not fail.
     """
     most = environment.most_bytes
     if most is not None and len(expression.encode(errors="surrogatepass")) > most:
@@ -265,14 +262,14 @@ _SLOW_FUNCTIONS = frozenset(
 
 
 class Evaluation(msgspec.Struct, frozen=True, gc=False):
-    """The result of an evaluation: whether the device matches, and the run-time cost as upstream counts it."""
+    """The result of an evaluation: whether the device matches, and the cost as upstream counts it."""
 
     match: bool
     cost: int
 
 
 class FailedEvaluation(NamedTuple):
-    """The text of the error that ended an evaluation, and the cost up to the error."""
+    """The message of the error that ended an evaluation, and the cost up to the error."""
 
     text: str
     cost: int
@@ -280,7 +277,7 @@ class FailedEvaluation(NamedTuple):
 
 
 class Selector:
-    """A compiled expression. It can be used by several threads; only its cache changes."""
+    """A compiled expression. Selectors are thread-safe."""
 
     def __init__(self, checked: Checked, scope: Environment) -> None:
         self._checked = checked
@@ -290,18 +287,18 @@ class Selector:
         self._sound = self._inspector.sound
         self._exact = scope.changes_quantities and _sees_changed_quantities(checked)
         self.reads: frozenset[Read] | None = reads_of(checked)
-        """What the expression reads (kind, domain, ID); None if it may read everything."""
+        """The values of the device that the expression reads, or None if it may read any."""
         self._known: dict[tuple[object, ...], Evaluation | FailedEvaluation] = {}
         self._keys = None if self.reads is None else sorted(self.reads)
 
     @property
     def expression(self) -> str:
-        """The text from which the selector was compiled."""
+        """The text of the expression."""
         return self._checked.source
 
     @functools.cached_property
     def max_cost(self) -> int:
-        """The cost of the expression as the API server estimates it. The API server limits it to 1,000,000."""
+        """The cost as the API server estimates it. The API server rejects a cost above 1,000,000."""
         return estimate(self._checked, self._environment)
 
     @functools.cached_property
@@ -318,17 +315,17 @@ class Selector:
         return Evaluator(self._checked, exact_quantities=self._exact)
 
     def evaluate(self, device: Device | Mapping[str, Any], *, driver: str) -> Evaluation:
-        """Return the result of evaluating the expression on a device: whether the device matches, and the cost.
+        """Return whether the device matches, and the cost of the evaluation.
 
-        `device` may be a plain dict with attributes, capacity and allowMultipleAllocations. Raises CelRuntimeError with
-        cel-go's text, even if an attribute that cannot be converted is not read.
+        `device` may be a dict with attributes, capacity and allowMultipleAllocations. Raises CelRuntimeError with
+        cel-go's message. An attribute that cannot be converted is an error even if the expression does not read it.
         """
         found = device if self._sound.get(id(device)) is device else self._inspected(device)
         quickly = None if self._direct is None else self._quickly(found, driver)
         return self._decided(found, driver) if quickly is None else Evaluation(*quickly)
 
     def matches(self, device: Device | Mapping[str, Any], driver: str) -> bool:
-        """Return whether the device matches. Raises CelRuntimeError, like `evaluate`."""
+        """Return whether the device matches. Raises CelRuntimeError, as `evaluate` does."""
         found = device if self._sound.get(id(device)) is device else self._inspected(device)
         direct = self._direct
         if direct is not None:
@@ -339,7 +336,7 @@ class Selector:
         return self._decided(found, driver).match
 
     def explain(self, device: Device | Mapping[str, Any], *, driver: str) -> EvaluatedPart:
-        """Return the value or the error of every evaluated part of the expression, as a tree."""
+        """Return the value or the error of each part of the expression that was evaluated."""
         from .explain import explain  # only explanations need it, and start-up time matters
 
         found = self._inspected(device)
@@ -484,10 +481,10 @@ def compile_selector(
     feature_gates: Mapping[str, bool] | None = None,
     rules: ExpressionRules = "stored",
 ) -> Selector:
-    """Return the compiled selector, with the rules of the scheduler ("stored") or of the API server on create ("new").
+    """Return the compiled selector, by the rules of the scheduler ("stored") or of the API server on create ("new").
 
-    Gates that are not given have the version's defaults; only the DRAConsumableCapacity and DRAListTypeAttributes gates
-    matter. Raises CelCompileError with Kubernetes' text. The same arguments return the same object.
+    Gates that are not given have the defaults of the version; only DRAConsumableCapacity and DRAListTypeAttributes
+    matter. Raises CelCompileError with Kubernetes' message. Equal arguments return the same object.
     """
     if not isinstance(expression, str):
         raise UsageError(f"expression: expected a string, got {shown.value(expression)}")

@@ -1,6 +1,6 @@
-"""The types of the selector language as values, and the rules for assigning them.
+"""The types of the selector language, and the rules for assigning one type to another.
 
-Assigning one type to another binds type parameters. `infer` finds the types of an expression.
+An assignment may bind type parameters. `infer` finds the types in an expression.
 """
 
 from collections.abc import Sequence
@@ -9,15 +9,14 @@ from msgspec import Struct
 
 
 class Type(Struct, frozen=True):
-    """A CEL type.
+    """A CEL type. Equal types compare equal.
 
-    Equal types compare equal. `str` returns the type in cel-go's run-time notation, and `describe` in the notation of
-    type errors.
+    `str()` returns the type in cel-go's run-time notation, and `describe` in the notation of type errors.
 
     `kind` is one of: null, bool, int, uint, double, string, bytes, duration, timestamp, any, dyn, error, type, list,
-    map, optional, object, opaque, param, wrapper. `name` is the run-time name of objects and opaque types, and the name
-    of a type parameter. `params` are the element types: a list has 1, a map 2, an optional 1, a type 0 or 1, and a
-    wrapper 1.
+    map, optional, object, opaque, param, wrapper. `name` is the run-time name of an object or opaque type, or the name
+    of a type parameter. `params` are the element types: 1 for a list, an optional or a wrapper, 2 for a map, and 0 or 1
+    for a type.
     """
 
     kind: str
@@ -30,7 +29,7 @@ class Type(Struct, frozen=True):
         return f"{self.name}({', '.join(map(str, self.params))})"
 
     def describe(self) -> str:
-        """Return the type as cel-go writes it in type errors. Some types have shorter names in type errors."""
+        """Return the type as cel-go writes it in type errors."""
         if self.kind in _SHORT:
             return _SHORT[self.kind]
         if not self.params:
@@ -79,7 +78,7 @@ def optional_of(value: Type) -> Type:
 
 
 def type_of(described: Type) -> Type:
-    """Return the type of a type name, such as `type(int)`."""
+    """Return the type of a type, such as `type(int)`."""
     return Type("type", "type", (described,))
 
 
@@ -89,7 +88,7 @@ def wrapper_of(value: Type) -> Type:
 
 
 def parameter(name: str) -> Type:
-    """Return the type parameter with this name."""
+    """Return a type parameter."""
     return Type("param", name)
 
 
@@ -99,12 +98,12 @@ _NULLABLE = frozenset({"opaque", "optional", "duration", "object", "any", "times
 
 
 def is_dyn(of: Type) -> bool:
-    """Return whether the type accepts all values, as dyn and any do."""
+    """Return whether the type is dyn or any, which accept all values."""
     return of.kind in ("dyn", "any")
 
 
 class Bindings:
-    """The types to which type parameters are bound. A failed assignment changes nothing."""
+    """The types that type parameters are bound to. A failed assignment changes nothing."""
 
     def __init__(self) -> None:
         self._bound: dict[str, Type] = {}
@@ -112,15 +111,12 @@ class Bindings:
         self._fresh = 0
 
     def fresh(self) -> Type:
-        """Return a new type parameter, which is not bound."""
+        """Return a new, unbound type parameter."""
         self._fresh += 1
         return Type("param", f"_var{self._fresh}")
 
     def instantiate(self, types: Sequence[Type]) -> list[Type]:
-        """Return the types with each type parameter replaced by a new one.
-
-        A parameter is replaced in the same way in all types.
-        """
+        """Return the types with each type parameter replaced by a new one, which is the same in all types."""
         names: dict[str, Type] = {}
         return [self._renamed(of, names) for of in types]
 
@@ -136,7 +132,7 @@ class Bindings:
     def resolve(self, of: Type, *, free_to_dyn: bool = False) -> Type:
         """Return the type with its bound parameters replaced by their types.
 
-        If `free_to_dyn` is set, its free parameters are replaced by dyn.
+        With `free_to_dyn`, its free parameters become dyn.
         """
         if of.kind == "param":
             bound = self._bound.get(of.name)
@@ -149,9 +145,9 @@ class Bindings:
         return of if params == of.params else Type(of.kind, of.name, params)
 
     def assign_all(self, given: Sequence[Type], wanted: Sequence[Type]) -> bool:
-        """Return whether every given type can be assigned to the wanted type at the same position.
+        """Return whether each given type can be assigned to the wanted type at the same position.
 
-        Type parameters are bound only if all assignments are possible.
+        Type parameters are bound only if all can be assigned.
         """
         mark = len(self._trail)
         if self._all(given, wanted):
@@ -165,7 +161,7 @@ class Bindings:
         return False
 
     def assign(self, given: Type, wanted: Type) -> bool:
-        """Return whether the given type can be assigned to the wanted type. If it can, type parameters are bound."""
+        """Return whether the given type can be assigned to the wanted type. If so, type parameters are bound."""
         return self.assign_all((given,), (wanted,))
 
     def _all(self, given: Sequence[Type], wanted: Sequence[Type]) -> bool:
@@ -231,7 +227,7 @@ def _unwrapped(of: Type) -> Type:
 
 
 def most_general(first: Type, second: Type) -> Type:
-    """Return the more general of two types. One of them must be assignable to the other."""
+    """Return the more general of two types, one of which must be assignable to the other."""
     return first if _at_most_as_specific(first, second) else second
 
 
@@ -249,10 +245,7 @@ def _at_most_as_specific(first: Type, second: Type) -> bool:
 
 
 def equivalent(first: Type, second: Type) -> bool:
-    """Return whether two types are the same except that one may be nullable.
-
-    cel-go treats a wrapper as being of the same kind as its basic type.
-    """
+    """Return whether two types are equal, except that one may be nullable (a wrapper)."""
     first, second = _unwrapped(first), _unwrapped(second)
     same = first.kind == second.kind and first.name == second.name and len(first.params) == len(second.params)
     return same and all(map(equivalent, first.params, second.params))

@@ -1,9 +1,8 @@
-"""Run-time values in the selector language: their Python types, equality, order, size and type names.
+"""Run-time values: their Python types, equality, order, sizes and type names.
 
-bool, int (int64), float, str, bytes, None, list and dict represent themselves; a bool is never an int. Unsigned
-integers, instants, durations, optionals, types, URLs, addresses and the map keys true and false have classes here. An
-error is an `EvaluationError`: a value when cost is counted (cel-go continues after an error), raised otherwise. No
-function of the language's libraries belongs here.
+bool, int (int64), float, str, bytes, None, list and dict represent themselves; a bool is never an int. The other types,
+and the map keys true and false, have classes in this module. An `EvaluationError` is a value where cel-go continues
+after an error to count costs; otherwise, it is raised.
 """
 
 from __future__ import annotations
@@ -21,31 +20,30 @@ from dra_plan.api.semver import Semver
 from .types import CIDR, DURATION, FORMAT, IP, QUANTITY, SEMVER, TIMESTAMP, URL
 
 Value: TypeAlias = Any
-"""Any of the run-time values. The type is not narrower because every function in the language is called through one
-table."""
+"""Any run-time value."""
 
 MAX_INT64 = 2**63 - 1
 MIN_INT64 = -(2**63)
 MAX_UINT64 = 2**64 - 1
 MAX_TEXT = 10_000_000
-"""The maximum length of a string or list; upstream also reaches its cost or memory limit there."""
+"""The maximum length of a string or list. Upstream reaches its cost or memory limit there too."""
 
 
 class EvaluationError(Exception):
-    """An error in an evaluation. The operators `&&` and `||` and comprehensions may ignore it.
+    """An error in an evaluation, which `&&`, `||` and comprehensions may ignore.
 
-    `missing_key` is true if the error is that a map lacks a key.
+    `missing_key` is true if a map does not have a key.
     """
 
     missing_key = False
 
 
 class Fatal(Exception):  # noqa: N818 - nothing of the language catches it
-    """An error that always ends the evaluation: an exceeded cost limit, or a crash of upstream's evaluator."""
+    """Raised to end an evaluation: the cost limit is exceeded, or upstream's evaluator crashes."""
 
 
 def unsigned_overflow() -> EvaluationError:
-    """Return the error for a number that exceeds uint64."""
+    """Return the error for a number that does not fit in a uint64."""
     return EvaluationError("unsigned integer overflow")
 
 
@@ -53,11 +51,10 @@ _Error = TypeVar("_Error", bound=Exception)
 
 
 def kept(error: _Error) -> _Error:
-    """Return the error without its traceback, so that it can be stored as a value.
+    """Return the error without its traceback, so that it can be kept as a value.
 
-    A traceback refers to all frames, and the frames refer to the values in the evaluation, including lists of a million
-    entries. If one of these frames held the error, the values would stay in memory until the next garbage collection,
-    which is off during planning.
+    A traceback refers to all values of the evaluation, which may be large and would stay in memory until the next
+    garbage collection.
     """
     return error.with_traceback(None)
 
@@ -80,12 +77,12 @@ _PER_STEP = 10
 
 
 def begin_work() -> None:
-    """Start an evaluation. The steps that `spend` counts from now on belong to it."""
+    """Reset the steps that `spend` counts. Call this before each evaluation."""
     _WORK.left = _MAX_WORK
 
 
 def spend(steps: int) -> None:
-    """Count steps that upstream's costs do not include. Raises Fatal if an evaluation takes too many of them.
+    """Count steps that upstream's costs do not include. Raises Fatal if there are too many in an evaluation.
 
     Lists that share their parts let a short expression compare or flatten an exponential number of elements.
     """
@@ -95,7 +92,7 @@ def spend(steps: int) -> None:
 
 
 def spend_on(values: list[Value]) -> None:
-    """Count the steps of traversing a list."""
+    """Count the steps for traversing a list."""
     spend(len(values) // _PER_STEP + 1)
 
 
@@ -105,13 +102,13 @@ def cost_exceeded() -> Fatal:
 
 
 class Uint(int):
-    """A value of the type uint, which has 64 bits."""
+    """A uint, which has 64 bits."""
 
     __slots__ = ()
 
 
 class Duration(msgspec.Struct, frozen=True, order=True, gc=False):
-    """A span of time in nanoseconds, as an int64."""
+    """A duration in nanoseconds, as an int64."""
 
     nanos: int
 
@@ -121,29 +118,29 @@ _MAX_TIME = 253402300800 * 10**9 - 1
 
 
 class Timestamp(msgspec.Struct, frozen=True, order=True, gc=False):
-    """A point in time, in nanoseconds since the beginning of 1970 in UTC, in the years 1 to 9999."""
+    """A time in nanoseconds since 1970, in the years 1 to 9999."""
 
     nanos: int
 
 
 class TypeValue(msgspec.Struct, frozen=True, gc=False):
-    """A type as a value, as returned by a type name such as `string` or by `type(x)`. Equal names make equal values."""
+    """A type as a value, such as `string` or the result of `type(x)`."""
 
     name: str
 
 
 class Optional(msgspec.Struct, frozen=True, eq=False):
-    """An optional that contains a value, as returned by `optional.of(value)`."""
+    """An optional with a value, such as `optional.of(value)`."""
 
     value: Value
 
 
 NONE = Optional(None)
-"""`optional.none()`, which is this single object, compared by identity."""
+"""The only empty optional (`optional.none()`), compared by identity."""
 
 
 class BoolKey:
-    """The map key true or false. As dict keys, Python's own bools would be equal to 1 and 0."""
+    """The map key true or false. In a dict, Python's bools would be equal to 1 and 0."""
 
     __slots__ = ("value",)
 
@@ -155,7 +152,7 @@ TRUE_KEY, FALSE_KEY = BoolKey(True), BoolKey(False)
 
 
 class ContainerKey:
-    """A list or map that is used as a map key. It is not equal to any key, not even to the same list."""
+    """A list or map as a map key. It is not equal to any key, not even to itself."""
 
     __slots__ = ("value",)
 
@@ -164,16 +161,16 @@ class ContainerKey:
 
 
 class DefaultMap(dict[str, Value]):
-    """A map such as `device.attributes` or `device.capacity`, in which an unknown domain selects an empty map."""
+    """A map in which an unknown key selects an empty map: `device.attributes` or `device.capacity`."""
 
     __slots__ = ()
 
 
 class QuantityCell:
-    """A quantity as upstream stores it. An operation can change the quantity that the next operation sees.
+    """A quantity as upstream stores it, so that an operation can change it for later operations.
 
-    `amount` is replaced in place (see `library.quantities`). A `computed` quantity is the result of add or sub, and
-    upstream holds it by pointer. On the right of `==`, a computed quantity is an error.
+    `amount` is replaced in place (see `library.quantities`). `computed` is true for the result of add or sub, which
+    upstream holds by pointer; it is an error on the right of `==`.
     """
 
     __slots__ = ("amount", "computed")
@@ -184,7 +181,7 @@ class QuantityCell:
 
 
 class QuantityBox:
-    """The amount of a quantity. If it is a decimal, several cells may share one box."""
+    """The amount of a quantity. Cells with a decimal amount may share it."""
 
     __slots__ = ("quantity",)
 
@@ -193,7 +190,7 @@ class QuantityBox:
 
 
 class Url(msgspec.Struct, frozen=True, gc=False):
-    """A parsed URL. Two URLs are equal if the texts made from their parts are equal."""
+    """A parsed URL. URLs are equal if their texts, put together from their parts, are equal."""
 
     text: str
     scheme: str
@@ -212,14 +209,14 @@ class Ip(msgspec.Struct, frozen=True, gc=False):
 
 
 class Cidr(msgspec.Struct, frozen=True, gc=False):
-    """An IP network: an address, and the length of the prefix."""
+    """An IP network: an address and the prefix length."""
 
     address: Ip
     length: int
 
 
 class NamedFormat(msgspec.Struct, frozen=True, eq=False):
-    """A named text format, with a function that checks texts and the pattern length that upstream's cost uses."""
+    """A named format, with a function that finds errors in a text, and the pattern length for upstream's cost."""
 
     name: str
     problems: Callable[[str], list[str]]
@@ -274,23 +271,23 @@ _GO_NAMES = {
 CLASSES: dict[str, frozenset[type]] = {
     name: frozenset(held for held, of in _TYPE_NAMES.items() if of == name) for name in set(_TYPE_NAMES.values())
 }
-"""The classes that represent each type, by run-time type name."""
+"""The Python classes of each type, by run-time type name."""
 
 
 def type_name(value: Value) -> str:
-    """Return the name of the value's run-time type, as `type(value)` returns it."""
+    """Return the run-time type name of the value, as `type(value)` does."""
     return _TYPE_NAMES[type(value)]
 
 
 def go_type_name(value: Value) -> str:
-    """Return the name of the Go type that holds the value. The name appears in error texts."""
+    """Return the name of the value's type in Go, for error messages."""
     return _GO_NAMES.get(type_name(value), type_name(value))
 
 
 def map_key(key: Value) -> Value:
-    """Return the key under which Python dicts store the given map key.
+    """Return the dict key for a map key.
 
-    Raises Fatal for a key that crashes upstream's maps.
+    Raises Fatal for a key that makes upstream crash.
     """
     kind = type(key)
     if kind is str or kind is int:
@@ -305,16 +302,13 @@ def map_key(key: Value) -> Value:
 
 
 def entries_of(mapping: dict[Value, Value]) -> Iterator[tuple[Value, Value]]:
-    """Yield the keys of a map with their values, in order."""
+    """Yield the keys and values of a map, in order."""
     for key, value in mapping.items():
         yield (key.value if type(key) is BoolKey or type(key) is ContainerKey else key), value
 
 
 def size_of(value: Value) -> int:
-    """Return the size of a value as upstream's costs count it, in code points, bytes or elements.
-
-    For a value without a size, return 1.
-    """
+    """Return the size of a value for upstream's costs: its code points, bytes or elements, or 1 if it has no size."""
     kind = type(value)
     if kind is str or kind is list or kind is dict or kind is bytes or kind is DefaultMap:
         return len(value)
@@ -329,7 +323,7 @@ _NUMBERS = frozenset((int, Uint, float))
 
 
 def equal(left: Value, right: Value) -> Value:
-    """Return `left == right`, or an EvaluationError if upstream refuses to compare values of these types."""
+    """Return `left == right`, or an EvaluationError if upstream cannot compare values of these types."""
     kind = type(left)
     if kind in _NUMBERS:
         return _numbers_equal(left, right)
@@ -414,9 +408,9 @@ _ORDERED = frozenset((str, bytes, bool, Duration, Timestamp))
 
 
 def compare(left: Value, right: Value) -> Value:
-    """Return -1, 0 or 1, or an EvaluationError if values of these types have no order.
+    """Return -1, 0 or 1, or an EvaluationError if the values cannot be ordered.
 
-    As in upstream, NaN has no order.
+    NaN cannot be ordered, as in upstream.
     """
     kind, other = type(left), type(right)
     if kind in _NUMBERS and other in _NUMBERS:
@@ -432,41 +426,41 @@ def compare(left: Value, right: Value) -> Value:
 
 
 def is_comparable(value: Value) -> bool:
-    """Return whether values of this type have an order."""
+    """Return whether values of this type can be ordered."""
     return type(value) in _NUMBERS or type(value) in _ORDERED
 
 
 def check_int(number: int) -> int:
-    """Return the number if it is in the range of int64. Otherwise, raise EvaluationError."""
+    """Return the number. Raises EvaluationError if it does not fit in an int64."""
     if MIN_INT64 <= number <= MAX_INT64:
         return number
     raise EvaluationError("integer overflow")
 
 
 def check_uint(number: int) -> Uint:
-    """Return the number as a uint. Raises EvaluationError if it is out of range."""
+    """Return the number as a uint. Raises EvaluationError if it does not fit in a uint64."""
     if 0 <= number <= MAX_UINT64:
         return Uint(number)
     raise unsigned_overflow()
 
 
 def check_text(length: int) -> None:
-    """Raise Fatal if a string or list of this length would exceed the limit."""
+    """Raise Fatal if a string or list of this length exceeds the limit."""
     if length > MAX_TEXT:
         raise cost_exceeded()
 
 
 def check_duration(nanos: int) -> Duration:
-    """Return the duration of this many nanoseconds. Raises EvaluationError if it exceeds int64."""
+    """Return a duration of this many nanoseconds. Raises EvaluationError if it does not fit in an int64."""
     if MIN_INT64 <= nanos <= MAX_INT64:
         return Duration(nanos)
     raise EvaluationError("duration overflow")
 
 
 def check_timestamp(nanos: int) -> Timestamp:
-    """Return the time that is this many nanoseconds after the beginning of 1970.
+    """Return the time this many nanoseconds after the beginning of 1970.
 
-    Raises EvaluationError outside the years 1 to 9999.
+    Raises EvaluationError if it is not in the years 1 to 9999.
     """
     if _MIN_TIME <= nanos <= _MAX_TIME:
         return Timestamp(nanos)

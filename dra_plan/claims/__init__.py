@@ -1,4 +1,4 @@
-"""Build claim sets, which are claims that must be satisfied on one node together, from pods, workloads and claims."""
+"""Build claim sets from pods, workloads and claims. The claims in a set must all be satisfied on one node."""
 
 from .expand import expand
 from .sets import ClaimSet, Expansion, Owner

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets: the evictions that each budget still allows, and the budgets that block a node drain."""
+"""PodDisruptionBudgets: how many evictions each budget still allows, and which budgets block a node drain."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .owners import ended, is_ready, wanted
 
 
 class Hold(NamedTuple):
-    """A disruption budget that allows fewer evictions than needed, so that `kubectl drain` waits.
+    """One or more disruption budgets that allow too few evictions, so that `kubectl drain` waits.
 
-    If `budgets` has several names, several budgets protect the same pods, and the API server evicts none of these pods.
+    If `budgets` has several names, they protect the same pods. The API server refuses to evict such pods.
     """
 
     namespace: str
@@ -28,10 +28,7 @@ class Hold(NamedTuple):
 
 
 def counted(budget: PodDisruptionBudget, index: Index) -> PodDisruptionBudget:
-    """Return the budget with the number of evictions that it currently allows.
-
-    The number is the one that the disruption controller writes.
-    """
+    """Return the budget with `disruptionsAllowed` set to the value that the disruption controller would write."""
     if budget.spec.selector is None:
         return budget
     pods = [pod for pod in index.inventory.pods if not ended(pod) and covers(budget, pod)]
@@ -45,7 +42,7 @@ def counted(budget: PodDisruptionBudget, index: Index) -> PodDisruptionBudget:
 def covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
     """Return whether the budget protects the pod.
 
-    A budget without a selector protects no pods; a budget with an empty selector protects all pods.
+    Without a selector, a budget protects no pods; with an empty selector, it protects all pods in its namespace.
     """
     selector = budget.spec.selector
     if selector is None or pod.metadata.namespace != budget.metadata.namespace:
@@ -54,12 +51,12 @@ def covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
 
 
 def holds(index: Index, leaving: Sequence[Pod]) -> Iterator[Hold]:
-    """Yield the disruption budgets that prevent these pods from being evicted all at once.
+    """Yield the disruption budgets that prevent these pods from all being evicted at once.
 
     The rules are those of the eviction API. Pods that have no node, have finished or are being deleted can always be
-    evicted. The other pods are evicted in order, as long as their budget allows an eviction. The eviction of a pod that
-    several budgets protect always fails. A pod that is not ready is evicted if its budget is met without the pod
-    (`IfHealthyBudget`), or always with `AlwaysAllow`.
+    evicted. Other pods are evicted in order while their budget allows it. A pod that several budgets protect is never
+    evicted. A pod that is not ready can always be evicted under the `AlwaysAllow` policy, and under `IfHealthyBudget`
+    if enough other pods are healthy.
     """
     under: dict[tuple[str, tuple[str, ...]], list[Pod]] = {}
     budgets = {(each.metadata.namespace, each.metadata.name): each for each in index.inventory.disruption_budgets}

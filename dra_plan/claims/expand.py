@@ -1,13 +1,14 @@
-"""Build an input's claim sets, for pods, workloads' pod templates, and standalone claims.
+"""Build the claim sets of an input: for pods, for the pod templates of workloads, and for standalone claims.
 
-First comes the rule that decides which of a pod's entries stand for its pod group's claims, then `expand`.
-`claims/sets.py` defines claim sets.
+The first part decides which of a pod's claims belong to its pod group; the second part is `expand`. `claims/sets.py`
+defines claim sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dra_plan.api.core import Pod, PodResourceClaim
 from dra_plan.api.inventory import Inventory, Notice, ObjectKey, Origin
@@ -39,7 +40,7 @@ from .sets import ClaimSet, Expansion, Owner, joined
 def is_of_group(entry: PodResourceClaim, group: PodGroup | None) -> bool:
     """Return whether an entry in a pod's resourceClaims belongs to the pod's group.
 
-    This is the case if an entry of the group has the same name and the same claim or template.
+    It does if the group has an entry with the same name and the same claim or template.
     """
     return group is not None and any(
         (entry.name, entry.resource_claim_name, entry.resource_claim_template_name)
@@ -49,10 +50,10 @@ def is_of_group(entry: PodResourceClaim, group: PodGroup | None) -> bool:
 
 
 def reservers(pod: Pod, group: PodGroup | None, has_claim: Iterable[bool], *, shifted: bool) -> list[bool]:
-    """Return, for each claim of the pod in order, whether the claim is reserved for the group instead of the pod.
+    """Return, for each claim of the pod in order, whether it is reserved for the group instead of the pod.
 
-    `has_claim` says for each entry whether it needs a claim. If `shifted` is set, entries that need no claim are
-    counted as well, as in an upstream bug.
+    `has_claim` says for each entry whether it needs a claim. If `shifted` is set, entries without a claim are counted
+    too, which reproduces an upstream bug.
     """
     entries = zip(pod.spec.resource_claims, has_claim, strict=True)
     kept = [(is_of_group(entry, group), needed) for entry, needed in entries]
@@ -61,9 +62,9 @@ def reservers(pod: Pod, group: PodGroup | None, has_claim: Iterable[bool], *, sh
 
 
 class GroupClaims:
-    """The claims that the pod groups of an input have or would get.
+    """The claims of the pod groups in an input, including claims that have not been created yet.
 
-    All pods in a group share one object for each claim.
+    All pods in a group share the same claim objects.
     """
 
     def __init__(self, index: Index) -> None:
@@ -74,8 +75,8 @@ class GroupClaims:
     def of(self, pod: Pod, entry: PodResourceClaim) -> tuple[bool, ResourceClaim | None]:
         """Return whether the pod's entry belongs to the pod's group, and the claim for the entry.
 
-        The entry names a template. The claim is None if the entry does not belong to the group, or if no claim is
-        needed. Raises `PodClaimError` if the claim or its template is missing, or if the claim is being deleted.
+        `entry` must name a template. The claim is None if the entry does not belong to the group or needs no claim.
+        Raises `PodClaimError` if the claim or its template is missing, or if the claim is being deleted.
         """
         named = pod.spec.scheduling_group
         group = self._groups.get(f"{pod.metadata.namespace}/{named.pod_group_name}") if named is not None else None
@@ -91,7 +92,7 @@ class GroupClaims:
 
     @property
     def given(self) -> frozenset[tuple[str, str]]:
-        """The namespaces and names of the claims that `of` has returned."""
+        """The namespace and name of each claim that `of` has returned."""
         claims = (claim for claim in self._given.values() if claim is not None)
         return frozenset((claim.metadata.namespace, claim.metadata.name) for claim in claims)
 
@@ -127,14 +128,14 @@ def expand(
     group_claims: bool = False,
     index: Index | None = None,
 ) -> Expansion:
-    """Return the claim sets to plan. The sets of pods come first, then the sets of workloads and of standalone claims.
+    """Return the claim sets to plan: those of pods, then those of workloads, then those of standalone claims.
 
-    The sets of each kind are in input order. `namespace` and `selector` (on the labels of the pod, workload or
-    standalone claim) select the objects to plan. Alternatively, `named` lists the objects (pods without a node,
-    workloads, pending claims). Each named object is planned by itself, even if another object controls or uses it. If
-    `together` is set, the result is a single set. It contains the claims of all the sets, without duplicates. If
-    `group_claims` is set, pod groups have claims that their pods share (the DRAWorkloadResourceClaims gate). `index` is
-    the index of the input, if one already exists.
+    Sets of the same kind are in input order. `namespace` and `selector` select pods, workloads and standalone claims;
+    the selector applies to their labels. Alternatively, `named` lists the objects to plan: pods without a node,
+    workloads, or pending claims. Each of them is planned by itself, even if another object controls or uses it. If
+    `together` is set, all sets are joined into one, without duplicate claims. If `group_claims` is set, the pods in a
+    pod group share the group's claims (the DRAWorkloadResourceClaims gate). `index` is the index of the input, if one
+    already exists.
     """
     index = Index(inventory) if index is None else index
     chosen = _Choice(namespace, selector, named)
@@ -148,7 +149,7 @@ def expand(
 def waiting_owners(
     inventory: Inventory, *, namespace: str | None = None, selector: LabelSelector | None = None
 ) -> list[Owner]:
-    """Return, in input order, the pods and workloads that `expand` would plan if they used claims."""
+    """Return the pods and workloads that `expand` would plan if they used claims, in input order."""
     builder = _Builder(Index(inventory), _Choice(namespace, selector, None), None)
     return builder.waiting()
 

@@ -1,8 +1,8 @@
 """The identity of objects: a UID belongs to one object, and no object controls itself.
 
-Manifests that were copied from a cluster (`kubectl get -o yaml`) and changed violate this. The scheduler and
-controllers identify objects by UID, so the copies are read as new objects without a UID; a reference to a controller
-that leads back to the object itself is ignored.
+Manifests that are copied from a cluster (`kubectl get -o yaml`) and then edited can break both rules. The scheduler and
+the controllers identify objects by UID, so the UIDs of copies are removed. Controller references that lead back to the
+object itself are ignored.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _EXAMPLES = 4
 def told_apart(inventory: Inventory) -> Inventory:
     """Return the inventory without duplicate UIDs and without objects that control themselves.
 
-    A notice reports the changes. If several objects have the same UID, only one of them keeps it. This is the object to
-    which other objects refer by name and UID or, if there are several such objects, the first of them by name. The
-    order of the input does not matter. If nothing has to be changed, the same inventory is returned.
+    If several objects have the same UID, only an object that others refer to by name and UID keeps it. If there is more
+    than one such object, the first by name keeps it. The order of the input does not matter. A notice reports the
+    changes.
     """
     copies = _copies(inventory)
     if copies:
@@ -69,6 +69,9 @@ def _changed(inventory: Inventory, keys: Collection[ObjectKey], change: Any) -> 
 
 def _copies(inventory: Inventory) -> dict[str, list[ObjectKey]]:
     """Return the UIDs that several objects have, with the objects that lose them."""
+    uids = [uid for name in _IDENTIFIED for one in getattr(inventory, name) if (uid := one.metadata.uid)]
+    if len(set(uids)) == len(uids):
+        return {}
     first: dict[str, ObjectKey] = {}
     shared: dict[str, set[ObjectKey]] = {}
     for key, metadata in _objects(inventory):
@@ -90,7 +93,7 @@ def _references(inventory: Inventory) -> Iterator[tuple[str, ObjectKey]]:
         for owner in metadata.owner_references or ():
             yield owner.uid, (owner.kind, namespace, owner.name)
     for claim in inventory.claims:
-        for user in claim.status.reserved_for if claim.status is not None else ():
+        for user in claim.reserved_for:
             yield user.uid, (_RESOURCES.get(user.resource, ""), claim.metadata.namespace, user.name)
     for volume in inventory.volumes:
         bound = volume.spec.claim_ref

@@ -1,7 +1,6 @@
-"""Look-ups over an inventory: claims and templates by name, generated claims, controllers, and the users of each claim.
+"""Look-ups over an inventory: claims and templates by name, generated claims, controllers, and users of claims.
 
-First come the pods that are missing from the input although claims are reserved for them, then the index, then the
-notices about claim sets.
+Contents: pods that are missing from the input, the index, and the notices about claim sets.
 """
 
 from __future__ import annotations
@@ -55,9 +54,9 @@ class AbsentPods:
                     self._elsewhere.append((selector, name))
 
     def on(self, node: Node) -> list[str]:
-        """Return the missing pods that may be on the node.
+        """Return the missing pods that may be running on the node.
 
-        A pod may be on every node where its allocated claims can be used.
+        A missing pod may be on any node where its allocated claims can be used.
         """
         name, labels = node.metadata.name, node.metadata.labels
         found = dict(self._by_node.get(name, {}))
@@ -68,7 +67,7 @@ class AbsentPods:
 
 
 def only_nodes(selector: NodeSelector | None) -> Iterator[str]:
-    """Yield the node names that the selector lists if its only requirement is the name of the node."""
+    """Yield the node names in the selector if it selects nodes by name only."""
     for term in selector.node_selector_terms if selector is not None and len(selector.node_selector_terms) == 1 else ():
         if not term.match_expressions and [(each.key, each.operator) for each in term.match_fields] == [
             ("metadata.name", "In")
@@ -82,20 +81,20 @@ POD = "Pod"
 
 
 def owner_of(of: Pod | AnyWorkload) -> Owner:
-    """Return the Owner that stands for this pod or workload."""
+    """Return the identity of the pod or workload as an `Owner`."""
     return Owner(of.kind, of.metadata.namespace, of.metadata.name)
 
 
 def template_spec(workload: AnyWorkload) -> PodSpec:
-    """Return the specification of the pods that the workload creates."""
+    """Return the pod spec in the workload's template."""
     return pod_template(workload).spec
 
 
 class Index:
-    """Look-ups for building claim sets and admitting pods. Each look-up is built once, when it is first used."""
+    """Look-ups for building claim sets and admitting pods. Each look-up is built when it is first used."""
 
     def __init__(self, inventory: Inventory, known: Index | None = None) -> None:
-        """Begin without look-ups; `known` are those of an inventory with the same claim templates."""
+        """Create an index. `known` is the index of an inventory with the same claim templates."""
         self.inventory, self._known = inventory, known
 
     @cached_property
@@ -122,25 +121,25 @@ class Index:
 
     @cached_property
     def generated_claims(self) -> GeneratedClaims:
-        """The claims that have already been created from templates for entries of pods."""
+        """The claims that have already been created from the templates of pods."""
         return GeneratedClaims(self.inventory.claims)
 
     @cached_property
     def controllers(self) -> Controllers[Pod | AnyWorkload]:
-        """The objects that control pods or workloads, limited to objects of known kinds."""
+        """The controllers of pods and workloads, without controllers of unknown kinds."""
         known = [workload for workload in self.inventory.workloads if not isinstance(workload, CustomWorkload)]
         return Controllers([*known, *self.inventory.pods])
 
     @cached_property
     def owners(self) -> Controllers[Pod | AnyWorkload]:
-        """The objects that control pods or workloads, including objects of unknown kinds."""
+        """The controllers of pods and workloads, including controllers of unknown kinds."""
         return Controllers([*self.inventory.workloads, *self.inventory.pods])
 
     def is_planned_elsewhere(self, workload: AnyWorkload) -> bool:
-        """Return whether the pods of the workload are planned through another object.
+        """Return whether the workload's pods are planned as part of another object.
 
-        This is the case if the workload has a controller, or if it is of an unknown kind and has already created pods
-        or workloads.
+        This is the case if the workload has a controller, or if it is of an unknown kind and already controls pods or
+        workloads in the input.
         """
         if isinstance(workload, CustomWorkload) and (
             any(self.dependent_pods.of(workload)) or any(self.dependent_workloads.of(workload))
@@ -149,9 +148,9 @@ class Index:
         return workload.metadata.controller is not None and self.controllers.of(workload.metadata) is not None
 
     def is_made_for_pod(self, claim: ResourceClaim) -> bool:
-        """Return whether the claim was created for a pod in the input, or for an earlier pod with the same name.
+        """Return whether the claim was created for a pod in the input, or for an earlier pod of the same name.
 
-        A pod that is recreated gets new claims. Claims with the UID of the old pod are not used.
+        A recreated pod gets new claims and does not use those of its predecessor.
         """
         reference, namespace = claim.metadata.controller, claim.metadata.namespace
         if reference is None or reference.kind != POD:
@@ -180,9 +179,9 @@ class Index:
         )
 
     def is_controlled(self, metadata: ObjectMeta) -> bool:
-        """Return whether the object belongs to a pod or workload in the input.
+        """Return whether a pod or workload in the input controls the object.
 
-        A pod also belongs to a Deployment if the ReplicaSet between them is not in the input.
+        A Deployment controls its pods even if the ReplicaSet between them is not in the input.
         """
         if self.controllers.of(metadata) is not None:
             return True
@@ -202,7 +201,7 @@ class Index:
         return list(self._pods_below(workload, MOST_OWNERS))
 
     def top_of(self, pod: Pod) -> AnyWorkload | None:
-        """Return the topmost workload in the input that controls the pod, directly or through others, or None."""
+        """Return the topmost workload in the input that controls the pod, directly or indirectly, or None."""
         found: AnyWorkload | None = None
         for above in self.owners.above(pod.metadata):
             if isinstance(above, Pod):
@@ -232,7 +231,7 @@ class Index:
 
     @cached_property
     def used_claims(self) -> dict[tuple[str, str], list[Owner]]:
-        """The pods and workloads that use each claim, by the claim's namespace and name, in input order."""
+        """The pods and workloads that use each claim, in input order. The keys are the claims' namespaces and names."""
         users: dict[tuple[str, str], dict[Owner, None]] = defaultdict(dict)
         for owner, claim_name in self._uses():
             users[owner.namespace, claim_name][owner] = None
@@ -295,7 +294,7 @@ def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
 
 
 def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Iterator[Notice]:
-    """Yield a notice for each of these pods that still needs a claim from a template that is missing."""
+    """Yield a notice for each pod that still needs a claim from a missing template."""
     for owner, pod in asked:
         for entry in pod.spec.resource_claims:
             name = entry.resource_claim_template_name
@@ -310,7 +309,7 @@ def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Itera
 def keeping_claims(template: ObjectKey, index: Index) -> list[str]:
     """Return the pending pods that already have a claim from the template, as NAMESPACE/NAME.
 
-    A change of the template does not change these claims.
+    Editing the template does not change existing claims.
     """
     _, namespace, name = template
     return [
@@ -354,9 +353,9 @@ def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:
 
 
 def not_judged(spec: PodSpec) -> list[str]:
-    """Return the names of the pod's requirements that depend on more than devices, node and pod.
+    """Return the names of the pod's requirements that only `schedule` checks.
 
-    Only `schedule` checks them.
+    These requirements depend on more than devices, node and pod.
     """
     return [name for name, present in _rules(spec) if present]
 

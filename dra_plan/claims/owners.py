@@ -1,6 +1,6 @@
 """Pods and their controllers: a pod's state, the number of pods a workload wants, and controller references.
 
-Pods are counted as each workload's controller counts them. `claims/index.py` finds a workload's pods;
+Pods are counted as the workload's own controller counts them. `claims/index.py` finds the pods of a workload;
 `scheduler/new_pods.py` decides where DaemonSet pods run.
 """
 
@@ -14,7 +14,9 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from msgspec.structs import replace
 
 from dra_plan.api.core import Container, ContainerStatus, ContainerTerminated, Pod, PodSpec, Toleration
+from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta, OwnerReference
+from dra_plan.api.well_known import TEMPLATE_HASH
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
 
 # -- the state of a pod ------------------------------------------------------------------------------------------------
@@ -26,7 +28,7 @@ _REPLACED_AT_ONCE = ("Deployment", "ReplicaSet", "ReplicationController")
 
 
 def ended(pod: Pod) -> bool:
-    """Return whether the pod has finished. A real API server does not show finished pods to the scheduler."""
+    """Return whether the pod has finished. The scheduler does not see finished pods."""
     return pod.status.phase in _ENDED
 
 
@@ -35,30 +37,38 @@ def is_waiting(pod: Pod) -> bool:
     return not (pod.spec.node_name or pod.metadata.deletion_timestamp or ended(pod))
 
 
+def is_new(inventory: Inventory, pod: Pod) -> bool:
+    """Return whether the pod is not yet in a cluster, or was evicted and has not yet been created again."""
+    if pod.spec.node_name:
+        return False
+    key = (pod.metadata.namespace, pod.metadata.name)
+    return key in inventory.returning or not (pod.metadata.is_stored or pod.status.phase)
+
+
 def counts_for(pod: Pod, kind: str) -> bool:
     """Return whether a controller of this kind counts the pod as one of its replicas."""
     return not ended(pod) and not (kind in _REPLACED_AT_ONCE and pod.metadata.deletion_timestamp)
 
 
 def is_ready(pod: Pod) -> bool:
-    """Return whether the pod is ready: it has a node, its containers run, and no Ready condition says otherwise."""
+    """Return whether the pod is ready: it has a node, its containers run, and its Ready condition is not False."""
     if not pod.spec.node_name or pod.metadata.deletion_timestamp is not None or pod.status.phase not in ("Running", ""):
         return False
     return all(each.status != "False" for each in pod.status.conditions if each.type == "Ready")
 
 
 STARTING = ("ContainerCreating", "PodInitializing")
-"""What the kubelet says of containers that wait for something else."""
+"""The kubelet's default waiting reasons, which do not give a cause."""
 
 RUNNING = "Running"
-"""The state of an init container that has been started and for which the others wait."""
+"""The state of an init container that has started but not finished."""
 
 CRASHING = "CrashLoopBackOff"
-"""Why a container waits that has run and ended several times."""
+"""The waiting reason of a container that has repeatedly exited."""
 
 
 def why_waiting(status: ContainerStatus) -> str:
-    """Return the kubelet's message about a waiting container or, if the container crashes, how its last run ended."""
+    """Return the kubelet's message about a waiting container or, if it is crashing, how its last run ended."""
     waiting, last = status.state.waiting, status.last_state.terminated
     if waiting is None:
         return ""
@@ -66,16 +76,16 @@ def why_waiting(status: ContainerStatus) -> str:
 
 
 def how_ended(run: ContainerTerminated) -> str:
-    """Return how a run of a container ended, to follow its name."""
+    """Return how a container's run ended, as a phrase to follow the name of the container."""
     reason = f", {run.reason}" if run.reason not in ("", "Error") else ""
     message = f": {run.message.strip()}" if run.message.strip() else ""
     return f"ended with exit code {run.exit_code}{reason}{message}"
 
 
 def unfinished_init(pod: Pod) -> tuple[Container, ContainerStatus] | None:
-    """Return the init container that the containers after it wait for, if there is one and the kubelet reports on it.
+    """Return the first init container that has not finished, or None if the kubelet does not report on it.
 
-    Init containers start one after another. Each has to end with exit code 0; a sidecar has to be started (KEP-753).
+    Init containers start one after another. A sidecar only has to start; the others must exit with code 0 (KEP-753).
     """
     statuses = {one.name: one for one in pod.status.init_container_statuses}
     for container in pod.spec.init_containers:
@@ -83,15 +93,10 @@ def unfinished_init(pod: Pod) -> tuple[Container, ContainerStatus] | None:
         if status is None:
             return None
         ended = status.state.terminated
-        is_done = status.started if is_sidecar(container) else ended is not None and not ended.exit_code
+        is_done = status.started if container.is_sidecar else ended is not None and not ended.exit_code
         if not is_done:
             return container, status
     return None
-
-
-def is_sidecar(container: Container) -> bool:
-    """Return whether an init container keeps running beside the containers of the pod."""
-    return container.restart_policy == "Always"
 
 
 # -- the pods a workload wants -----------------------------------------------------------------------------------------
@@ -116,7 +121,7 @@ class Replicas(NamedTuple):
 
 
 def is_over(workload: AnyWorkload) -> bool:
-    """Return whether the workload creates no more pods because it is being deleted, or is a job that has finished."""
+    """Return whether the workload creates no more pods because it is being deleted or, for a job, has finished."""
     if workload.metadata.deletion_timestamp:
         return True
     return isinstance(workload, Job | CustomWorkload) and any(
@@ -126,14 +131,14 @@ def is_over(workload: AnyWorkload) -> bool:
 
 
 def is_suspended(workload: AnyWorkload) -> bool:
-    """Return whether the workload creates no pods until something, such as Kueue, resumes it."""
+    """Return whether the workload is suspended and creates no pods until Kueue or a user resumes it."""
     return isinstance(workload, Job | CustomWorkload) and workload.spec.suspend and not is_over(workload)
 
 
 def wanted(workload: AnyWorkload, pods: Sequence[Pod]) -> Replicas:
-    """Return the number of pods that the workload should have now. `pods` are the pods that it already has.
+    """Return the number of pods that the workload should have now. `pods` are its existing pods.
 
-    A CronJob itself creates no pods; the Jobs that it has created are separate objects.
+    A CronJob should have none: its Jobs are separate objects, which create the pods.
     """
     if isinstance(workload, CronJob):
         return Replicas("spec.jobTemplate.spec.parallelism", 0)
@@ -161,16 +166,16 @@ def _of_job(job: Job, pods: Sequence[Pod]) -> int:
 
 
 def pod_name(workload: AnyWorkload) -> str:
-    """Return the prefix that the workload's pods have in their names.
+    """Return the prefix of the names of the workload's pods.
 
-    This is the name of the workload, followed by the name of the template if the workload has several templates.
+    The prefix is the workload's name, followed by the template's name if the workload has several templates.
     """
     part = re.sub("[^a-z0-9]+", "-", workload.part.lower()) if isinstance(workload, CustomWorkload) else ""
     return f"{workload.metadata.name}-{part.strip('-')}" if part else workload.metadata.name
 
 
 def pod_spec(workload: AnyWorkload) -> PodSpec:
-    """Return the specification of the workload's pods. Pods of a DaemonSet tolerate the usual taints of nodes."""
+    """Return the pod spec for the workload's pods, including the tolerations that DaemonSet pods get."""
     spec = pod_template(workload).spec
     if workload.kind != "DaemonSet":
         return spec
@@ -178,18 +183,18 @@ def pod_spec(workload: AnyWorkload) -> PodSpec:
 
 
 def missing(workload: AnyWorkload, pods: Sequence[Pod]) -> int:
-    """Return how many of the workload's pods have no node, including pods that do not exist yet.
+    """Return how many of the workload's pods have no node. `pods` are its existing pods.
 
-    `pods` are the pods that exist.
+    Pods that do not exist yet are counted as well.
     """
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     return max(0, wanted(workload, pods).number - len(living)) + sum(map(is_waiting, living))
 
 
 def is_served(workload: AnyWorkload, pods: Sequence[Pod]) -> bool:
-    """Return whether the workload has all pods that it should have, and none of them waits for a node.
+    """Return whether the workload has all its pods and none of them is waiting for a node.
 
-    `pods` are the pods that exist.
+    `pods` are its existing pods. A DaemonSet must have at least one.
     """
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     if any(map(is_waiting, living)):
@@ -218,14 +223,14 @@ T = TypeVar("T", bound=Kinded)
 
 DEPLOYMENT = "Deployment"
 MOST_OWNERS = 32
-"""The maximum length of a chain of controllers; a Pod has a ReplicaSet and a Deployment, and custom kinds add a few."""
+"""The maximum length of a chain of controllers. A pod of a Deployment has two; custom kinds add a few."""
 
 
 def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
-    """Return whether the reference is to this object.
+    """Return whether the reference is to this object. Both must be in the same namespace.
 
-    Reference and object are compared by UID if both UIDs are known, and otherwise by kind and name, because manifests
-    written by hand have no UIDs. The caller ensures that both are in the same namespace.
+    UIDs are compared if both are known. Otherwise, kind and name are compared, because handwritten manifests have no
+    UIDs.
     """
     uid = controller.metadata.uid
     if reference.uid and uid:
@@ -244,11 +249,11 @@ def controls(controller: Kinded, metadata: ObjectMeta) -> bool:
 
 
 def deployment_of(metadata: ObjectMeta) -> str:
-    """Return the name of the Deployment to which the pod belongs through a ReplicaSet, or "" if there is none.
+    """Return the name of the Deployment that controls the pod through a ReplicaSet, or "" if there is none.
 
-    A Deployment names its ReplicaSets DEPLOYMENT-HASH, and gives their pods the hash as a label.
+    A Deployment names its ReplicaSets DEPLOYMENT-HASH and labels their pods with the hash.
     """
-    reference, hashed = metadata.controller, (metadata.labels or {}).get("pod-template-hash")
+    reference, hashed = metadata.controller, (metadata.labels or {}).get(TEMPLATE_HASH)
     if reference is None or reference.kind != "ReplicaSet" or not hashed:
         return ""
     end = f"-{hashed}"
@@ -258,7 +263,7 @@ def deployment_of(metadata: ObjectMeta) -> str:
 def controller_names(metadata: ObjectMeta) -> list[tuple[str, str]]:
     """Return the kind and name of the object's controller.
 
-    If the controller is a ReplicaSet of a Deployment, the Deployment is returned as well.
+    For a ReplicaSet of a Deployment, the Deployment's kind and name are added.
     """
     reference, deployment = metadata.controller, deployment_of(metadata)
     named = [(reference.kind, reference.name)] if reference is not None else []
@@ -266,7 +271,7 @@ def controller_names(metadata: ObjectMeta) -> list[tuple[str, str]]:
 
 
 class Controllers(Generic[T]):
-    """A look-up that finds the controller of an object."""
+    """A look-up of the controllers of objects."""
 
     def __init__(self, objects: Iterable[T]) -> None:
         self._by_uid: dict[tuple[str, str], T] = {}
@@ -280,7 +285,7 @@ class Controllers(Generic[T]):
     def of(self, metadata: ObjectMeta) -> T | None:
         """Return the controller of the object with this metadata, or None.
 
-        An object that has the UID of the controller but is of another kind does not count.
+        An object of another kind is not the controller, even if it has the controller's UID.
         """
         reference = metadata.controller
         if reference is None:
@@ -291,10 +296,7 @@ class Controllers(Generic[T]):
         return found if found is not None and refers_to(reference, found) else None
 
     def above(self, metadata: ObjectMeta) -> Iterator[T]:
-        """Yield the controller of the object with this metadata, then that controller's controller, and so on.
-
-        The chain ends after `MOST_OWNERS` objects.
-        """
+        """Yield the object's controller, then the controller of that controller, and so on, up to `MOST_OWNERS`."""
         found = self.of(metadata)
         for _ in range(MOST_OWNERS):
             if found is None:
@@ -317,7 +319,7 @@ class Dependents(Generic[T]):
                     self._by_uid[namespace, reference.uid].append(obj)
 
     def of(self, controller: Kinded) -> Iterator[T]:
-        """Yield the objects that the controller controls: first those found by UID, then those found by name."""
+        """Yield the objects that the controller controls. Objects found by UID come before those found by name."""
         metadata = controller.metadata
         for obj in self._by_uid.get((metadata.namespace, metadata.uid), ()) if metadata.uid else ():
             reference = obj.metadata.controller

@@ -1,8 +1,8 @@
-"""The claims that a pod uses, and the claims generated from templates.
+"""The claims of a pod, and the claims generated from templates.
 
-First comes the claim for each of a pod's entries, with the scheduler's messages if it cannot be resolved
-(`docs/framework.md`, PreEnqueue). The caller decides whether claims are looked up in an input or in a simulation's
-changing store. Then come the claims created from templates.
+The first part finds the claim for each entry in a pod's resourceClaims, and raises the scheduler's errors
+(`docs/framework.md`, PreEnqueue). Its callers look claims up in the input or in the changing state of a simulation. The
+second part creates claims from templates.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from dra_plan.errors import DraPlanError
 from .owners import Dependents, controls
 
 FindClaim = Callable[[str, str], ResourceClaim | None]
-"""A function that returns the claim with a namespace and name, or None."""
+"""A function that returns the claim with the given namespace and name, or None."""
 
 
 class PodClaimError(DraPlanError):
-    """The error raised if the claims of a pod cannot be resolved. Its message is upstream's.
+    """The error raised if the claims of a pod cannot be resolved. The message is the scheduler's own.
 
-    `missing` is the object that is missing, if any.
+    `missing` identifies the missing object, if there is one.
     """
 
     def __init__(self, text: str, missing: ObjectKey | None = None) -> None:
@@ -46,7 +46,7 @@ def not_created(pod: Pod, template: str | None = None) -> PodClaimError:
 
 
 def is_unmade(pod: Pod, entry: PodResourceClaim) -> bool:
-    """Return whether the entry needs a claim from a template, but the pod's status does not name a claim."""
+    """Return whether the entry needs a claim from a template but the pod's status has no result for it."""
     return (
         entry.resource_claim_name is None
         and entry.resource_claim_template_name is not None
@@ -55,7 +55,7 @@ def is_unmade(pod: Pod, entry: PodResourceClaim) -> bool:
 
 
 def named_claims(pod: Pod) -> frozenset[str]:
-    """Return all claim names in the entries and the status of the pod. The pod cannot use any other claims."""
+    """Return all claim names in the pod's spec and status. The pod cannot use any other claims."""
     said = [entry.resource_claim_name for entry in pod.spec.resource_claims]
     noted = [status.resource_claim_name for status in pod.status.resource_claim_statuses]
     return frozenset(name for name in (*said, *noted) if name)
@@ -64,7 +64,7 @@ def named_claims(pod: Pod) -> frozenset[str]:
 def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
     """Return the name of the claim for the entry, or None if the entry needs no claim.
 
-    Raises `PodClaimError` if no name is known.
+    Raises `PodClaimError` if the entry names neither a claim nor a template, or if the claim has not been created yet.
     """
     if entry.resource_claim_name is not None:
         return entry.resource_claim_name
@@ -78,11 +78,10 @@ def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
 
 
 def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim, *, of_groups: bool = False) -> ResourceClaim | None:
-    """Return the claim for one entry in the pod's resourceClaims, or None if the entry needs no claim.
+    """Return the claim for an entry in the pod's resourceClaims, or None if the entry needs no claim.
 
-    If `of_groups` is set, the claim may have been created for the pod's group. Raises `PodClaimError` if the scheduler
-    rejects the pod because no claim is named, or because the claim does not exist, is being deleted, or was created
-    from a template for another owner.
+    If `of_groups` is set, the claim may belong to the pod's group. Raises `PodClaimError` if the scheduler rejects the
+    pod: if no claim is named, or if the claim does not exist, is being deleted, or was created for another owner.
     """
     name = claim_name(pod, entry)
     if name is None:
@@ -101,7 +100,7 @@ def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim, *, of_groups
 
 
 def missing_claim(namespace: str, name: str) -> PodClaimError:
-    """Return the error for a claim that is named but does not exist."""
+    """Return the error for a claim that does not exist."""
     return PodClaimError(f'could not find ResourceClaim "{namespace}/{name}"', ("ResourceClaim", namespace, name))
 
 
@@ -111,22 +110,21 @@ def _belongs_to_group(claim: ResourceClaim, group: str) -> bool:
 
 
 def check_not_deleted(claim: ResourceClaim) -> None:
-    """Raise `PodClaimError` if the claim is being deleted, because no pod may then use it."""
+    """Raise `PodClaimError` if the claim is being deleted, because pods can no longer use it."""
     if claim.metadata.deletion_timestamp:
         raise PodClaimError(f'resourceclaim "{claim.metadata.name}" is being deleted')
 
 
 def pod_claims(pod: Pod, find: FindClaim, *, of_groups: bool = False) -> list[ResourceClaim]:
-    """Return the claims of the pod in the order of its entries. Raises `PodClaimError`, as `entry_claim` does."""
+    """Return the pod's claims in the order of its entries. Raises `PodClaimError`, as `entry_claim` does."""
     found = (entry_claim(pod, entry, find, of_groups=of_groups) for entry in pod.spec.resource_claims)
     return [claim for claim in found if claim is not None]
 
 
 def special_claim_owner(claim: ResourceClaim) -> tuple[str, str] | None:
-    """Return the name and UID of the pod for whose extended resources the claim was created.
+    """Return the name and UID of the pod whose extended resources the claim provides, or None for other claims.
 
-    Return None for any other claim. Upstream assumes that the claim's controller is this pod, regardless of the
-    controller's kind.
+    Like the scheduler, this takes the claim's controller to be that pod, whatever the controller's kind.
     """
     if (claim.metadata.annotations or {}).get(SPECIAL_ANNOTATION) != "true":
         return None
@@ -142,16 +140,16 @@ _MAX_PREFIX = 63 - _RANDOM_LENGTH
 
 
 ClaimOwner = Pod | PodGroup
-"""The owner for which a claim is created."""
+"""The pod or pod group that a claim is created for."""
 
 
 def claim_prefix(owner: ClaimOwner, entry: str) -> str:
-    """Return the generateName of the claim for one entry in the resourceClaims of a pod or pod group."""
+    """Return the generateName of the claim for an entry of a pod or pod group."""
     return f"{owner.metadata.name}-{entry}-"[:_MAX_PREFIX]
 
 
 def make_claim(template: ResourceClaimTemplate, owner: ClaimOwner, entry: str) -> ResourceClaim:
-    """Return the claim that the controller would create, with the name OWNER-ENTRY, without a random suffix."""
+    """Return the claim that the controller would create. Its name is OWNER-ENTRY, without a random suffix."""
     prefix = claim_prefix(owner, entry)
     metadata = template.spec.metadata
     return ResourceClaim(
@@ -173,10 +171,10 @@ def _controller(owner: ClaimOwner) -> OwnerReference:
 
 
 class GeneratedClaims:
-    """The claims in an input that were created from templates, by pod or pod group, and by entry.
+    """The claims in an input that were created from templates, by owner (a pod or pod group) and entry.
 
-    The owner is the controller of the claim, and an annotation names the entry. If only the annotation is missing, the
-    claim's name shows the entry. A claim in a manifest that lost its owners is recognized by its annotation and name.
+    The owner is the claim's controller, and the entry is in an annotation or, failing that, in the claim's name. A
+    claim that has lost its owner references is recognized by its annotation and name.
     """
 
     def __init__(self, claims: Iterable[ResourceClaim]) -> None:
@@ -191,10 +189,7 @@ class GeneratedClaims:
                 self._orphans.setdefault((metadata.namespace, prefix, entry), claim)
 
     def of(self, owner: ClaimOwner, entry: str) -> ResourceClaim | None:
-        """Return the claim that was created for this entry of the owner, or None if there is none yet.
-
-        The owner must be the controller of the claim.
-        """
+        """Return the claim that was created for this entry of the owner, or None if there is none yet."""
         prefix = claim_prefix(owner, entry)
         for claim in self._controlled.of(owner):
             if _entry(claim) == entry or (_entry(claim) is None and _has_prefix(claim, prefix)):

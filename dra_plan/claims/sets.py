@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Notice, Origin
@@ -17,8 +17,7 @@ from .pod_claims import PodClaimError
 
 CANNOT_ALLOCATE = "cannot allocate all claims"
 NOT_AVAILABLE = "resourceclaim not available on the node"
-"""The scheduler's message for a node on which no devices were found, or from which an allocated claim cannot be
-used."""
+"""The scheduler's message for a node that lacks the devices, or where an allocated claim cannot be used."""
 
 
 class Owner(NamedTuple):
@@ -32,14 +31,13 @@ class Owner(NamedTuple):
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ClaimSet:
+class ClaimSet(Struct, frozen=True, kw_only=True):
     """A set of claims that must fit together on one node.
 
-    `claims` are the pending claims, in the order of the pod's resourceClaims; the claims in `allocated` restrict the
-    nodes. If the owner has several pod templates, `part` is the field with the template. `pods` are the planned pods
-    (one, or more if sets were joined), and `copies` is the number of such pods without a node. `error` is the reason,
-    in the scheduler's words, why the set cannot be formed; in that case, there are no claims.
+    `claims` are the pending claims, in the order of the pod's resourceClaims. `allocated` are the allocated claims,
+    which restrict the nodes. `part` is the field with the pod template if the owner has several. `pods` are the planned
+    pods: one, or more if sets were joined. `copies` is the number of these pods without a node. `error` is set if the
+    set cannot be formed; there are then no claims.
     """
 
     owner: Owner | None = None
@@ -62,10 +60,7 @@ class ClaimSet:
 
 
 def is_in_reach(claim: ResourceClaim, node: str, labels: Mapping[str, str] | None) -> bool:
-    """Return whether the claim's devices can be reached from the node.
-
-    A claim that is not allocated fits every node.
-    """
+    """Return whether the claim's devices can be reached from the node. This is true of every pending claim."""
     selector = claim.allocation.node_selector if claim.allocation is not None else None
     return selector is None or node_matches(selector, node, labels)
 
@@ -73,7 +68,7 @@ def is_in_reach(claim: ResourceClaim, node: str, labels: Mapping[str, str] | Non
 def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
     """Return one set with the claims of all sets, without duplicates.
 
-    If one of the sets has an error, the result has it too.
+    If a set has an error, the result has it too.
     """
     sets = list(sets)
     error = next((one.error for one in sets if one.error is not None), None)
@@ -103,10 +98,10 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 def asked(claim_set: ClaimSet) -> Hashable:
-    """Return what the claim set asks of a node, or None for a set that could not be formed.
+    """Return what the claim set requests, or None if the set could not be formed.
 
-    If the result is equal for two sets, their searches take the same course. Rules that depend only on node and pod are
-    not part of the result.
+    The search takes the same course for sets with equal results, apart from rules that depend only on the node and the
+    pod.
     """
     if claim_set.error is not None:
         return None

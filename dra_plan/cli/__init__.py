@@ -1,4 +1,4 @@
-"""The command line: options, input, printing, exit statuses, completion.
+"""The command line: options, input, printing, exit statuses and completion.
 
-The commands are in their own folders in `questions`, and use this package to print and exit.
+The commands themselves are in the folders of `questions`.
 """

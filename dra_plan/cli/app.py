@@ -1,4 +1,4 @@
-"""The program of the option parser, built from a list of commands."""
+"""The typer program, built from a list of commands."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CLUSTER = (
     f"  {DUMP}\n  dra-plan explain cluster.json pod/NAME\n\n"
     "Run `dra-plan COMMAND --help` to see the options and examples for a command."
 )
-"""Not wrapped, so that users can copy it."""
+"""Printed without line wrapping, so that users can copy the command."""
 
 
 SENTENCE = (
@@ -77,7 +77,7 @@ def _root(
 
 
 class ListedCommand(Protocol):
-    """A command as the program lists it in its help."""
+    """A command that the program lists in its help."""
 
     @property
     def name(self) -> str:
@@ -88,26 +88,26 @@ class ListedCommand(Protocol):
         """The type of the command: `plans`, `watches` or `plain`."""
 
     def function(self) -> Callable[..., Exit]:
-        """Return the function that the command runs. The call imports the module of the function."""
+        """Return the function that the command runs. The call imports the function's module."""
 
 
 class Own(NamedTuple):
-    """A command that does not ask a question about a cluster."""
+    """A command that is not a question about a cluster."""
 
     name: str
     module: str
     command: str = "plain"
 
     def function(self) -> Callable[..., Exit]:
-        """Return the function that the command runs. It has the name of the command."""
+        """Return the function that the command runs. It has the same name as the command."""
         found: Callable[..., Exit] = getattr(import_module(self.module), self.name)
         return found
 
 
 def program(commands: Iterable[ListedCommand], name: str = "") -> typer.Typer:
-    """Return the program with all its commands, or only with the named command.
+    """Return the program with the named command, or with all commands if there is no such command.
 
-    Building the options of a command takes time, so a run builds only the command that it needs.
+    A run builds only the command that it needs, because building options takes time.
     """
     from dra_plan.cli.watching import WatchingCommand
     from dra_plan.cli.whatif import PlanningCommand
@@ -122,9 +122,9 @@ def program(commands: Iterable[ListedCommand], name: str = "") -> typer.Typer:
 
 
 def listing() -> typer.Typer:
-    """Return the program without its commands.
+    """Return the program without its commands, for `--help`.
 
-    For `--help`, the program prints the commands' names and summaries without slow imports.
+    The help lists the names and summaries of commands without importing them.
     """
     made = copy.copy(_ROOT)
     made.registered_commands = []

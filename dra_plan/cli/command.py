@@ -1,4 +1,4 @@
-"""The command-line handling that all commands share, before their own options are read."""
+"""What all commands have in common, whatever their options are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _TakenAsTheyAre:
 
 
 class Command(_TakenAsTheyAre, TyperCommand):
-    """A command of the program, whose help lists the options by topic."""
+    """A command of the program. Its help groups the options by topic."""
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """Write the description of the command, with its examples."""
@@ -38,7 +38,7 @@ class Command(_TakenAsTheyAre, TyperCommand):
 
 
 class Group(_TakenAsTheyAre, TyperGroup):
-    """The program as a group of commands, with options of its own."""
+    """The program itself, which is a group of commands with options of its own."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the parser gives it
         """Write the commands, grouped by purpose."""

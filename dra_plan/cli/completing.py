@@ -1,6 +1,6 @@
-"""Shell completion values: built-in values, and names from the manifests on the command line.
+"""Shell completion: fixed values, and names from the manifests on the command line.
 
-Nothing is printed, and unreadable input has no names. `completion` generates the shell scripts.
+Completion prints no errors. If the input cannot be read, it offers no names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 MOST_BYTES = 32 << 20
-"""The size above which manifests are not read for completion, because reading takes about a second per 300 nodes."""
+"""The size of manifests, in bytes, above which they are not read for completion. Reading takes about a second per 300
+nodes."""
 
 
 Complete = Callable[[str], list[str]]
@@ -56,17 +57,14 @@ reports = of("html=report.html", "junit=report.xml", "sarif=report.sarif", "gith
 
 
 def versions(incomplete: str) -> list[str]:
-    """Return the Kubernetes versions that begin with `incomplete`.
-
-    These are minor versions, and patch releases with recorded results.
-    """
+    """Return the minor versions, and the patch releases with recorded results, that begin with `incomplete`."""
     from dra_plan.releases import MINORS, RECORDED
 
     return beginning(incomplete, (*MINORS, *RECORDED))
 
 
 def gates(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the feature gates of the release on the command line, each with the opposite of its default value."""
+    """Return the feature gates of the release on the command line, each with the opposite of its default."""
     from dra_plan.releases import NEWEST, find_release, gate_defaults
 
     release = find_release(ctx.params.get("kubernetes_version") or NEWEST)
@@ -87,7 +85,7 @@ def nodes(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def added_nodes(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return completions for `--add-nodes`, which consist of a number and the name of a node."""
+    """Return completions for `--add-nodes`, of the form NUMBER=NODE."""
     number, equals, _ = incomplete.partition("=")
     names = (node.metadata.name for node in _inventory(ctx).nodes)
     return beginning(incomplete, (f"{number if equals else 1}={name}" for name in names))
@@ -101,14 +99,14 @@ def devices(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def namespaces(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the namespaces of pods, workloads and claims."""
+    """Return the namespaces of the pods, workloads and claims in the input."""
     return beginning(incomplete, dict.fromkeys(namespace for _, namespace, _ in _keys(_inventory(ctx))))
 
 
 def owners(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the pods, workloads and claims in the input if a path precedes the word on the command line.
+    """Return the pods, workloads and claims in the input, if the command line already contains a path.
 
-    If the word is the beginning of a file name, return nothing, so that the shell completes the file name.
+    Returns nothing if the word is the beginning of a file name, so that the shell completes it.
     """
     if incomplete.startswith((".", "/", "~", "-")) or (incomplete and any(Path().glob(f"{_plain(incomplete)}*"))):
         return []

@@ -10,11 +10,11 @@ import typer
 from dra_plan.cli.running import Exit
 
 COMPLETE_VARIABLE = "_DRA_PLAN_COMPLETE"
-"""The variable with which the completion scripts ask the program for candidates."""
+"""The environment variable through which completion scripts ask the program for completions."""
 
 
 class Shell(StrEnum):
-    """A shell for which there is a completion script."""
+    """A shell that dra-plan has a completion script for."""
 
     BASH = "bash"
     ZSH = "zsh"
@@ -47,8 +47,8 @@ CHANGED = {
         ),
     ],
 }
-"""Changes to the scripts: no space after an unfinished value such as `jsonpath=`, and candidates on the first request
-in zsh, when it loads the file."""
+"""Changes to typer's scripts: no space after an unfinished value such as `jsonpath=`, and completions in zsh as soon as
+it has loaded the file."""
 
 
 def completion(
@@ -70,7 +70,7 @@ def completion(
 def script(shell: Shell) -> str:
     """Return the completion script for the shell.
 
-    The script asks the program for completions, so new options do not require a new script.
+    The script calls the program for completions, so it also works with later versions of the program.
     """
     from typer._completion_shared import get_completion_script
 
@@ -81,13 +81,14 @@ def script(shell: Shell) -> str:
 
 
 NO_SPACE, NO_FILES = 2, 4
-"""Bits of kubectl's completion directive: no space after the value; no file completion by the shell."""
+"""Bits of kubectl's completion directive: add no space after the value, and complete no file names."""
 
 
 def candidates(program: typer.Typer, words: list[str]) -> list[str]:
-    """Return the completions of the last word after `kubectl dra-plan`, followed by the directive for kubectl plugins.
+    """Return the completions of the last word, followed by the directive that kubectl expects from plugins.
 
-    If there are no completions, the shell completes files.
+    `words` are the words after `kubectl dra-plan`. If there are no completions, the directive makes the shell complete
+    file names.
     """
     from typer._completion_classes import BashComplete  # the shell of this class does not matter here
 

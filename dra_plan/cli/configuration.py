@@ -1,4 +1,4 @@
-"""Configuration files: KubeSchedulerConfigurations and events."""
+"""Reads KubeSchedulerConfigurations and events files."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 
 def read_configuration(path: str, option: str = "--config") -> dict[str, Any]:
-    """Return the decoded KubeSchedulerConfiguration in a file. Error messages contain the name of the option.
+    """Return the decoded KubeSchedulerConfiguration in a file. `option` is the option that errors name.
 
-    Raises UsageError unless the file contains exactly one document of this kind. Raises ManifestErrors for fields that
-    kube-scheduler rejects.
+    Raises UsageError unless the file contains exactly one KubeSchedulerConfiguration, and ManifestErrors for fields
+    that kube-scheduler rejects.
     """
     from dra_plan.errors import UsageError
     from dra_plan.manifests.faults import Fault, ManifestErrors
@@ -32,7 +32,10 @@ def read_configuration(path: str, option: str = "--config") -> dict[str, Any]:
 
 
 def read_events(path: str | None) -> list[Any]:
-    """Return the decoded lines of an events file. Raises InputError with the line number for invalid JSON."""
+    """Return the decoded lines of an events file, or nothing if `path` is None.
+
+    Raises InputError, with the line number, for invalid JSON.
+    """
     if path is None:
         return []
     from dra_plan.manifests.json_lines import read_lines

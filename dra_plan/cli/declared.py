@@ -1,4 +1,4 @@
-"""The command lines of option groups: the declarations of `options.py` and the questions for the option parser."""
+"""Adds groups of declared options to commands, and reads their values."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .timing import ended_after
 def takes(*groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that adds the options in these groups to a command.
 
-    The added options come after the command's own arguments and before its own keyword arguments. The first argument of
-    the command is the parser's context, from which `given` reads the values of the added options. If `options.Ended` is
-    among the groups, the command ends after its `time_limit`.
+    The command's first parameter must be the parser's context. The options come after its positional and before its
+    keyword-only parameters, and `given` returns their values. If the groups include `options.Ended`, the command ends
+    after its `time_limit`.
     """
 
     def made(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,10 +50,7 @@ def takes(*groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., An
 
 
 def given(context: typer.Context, group: type[Any]) -> dict[str, Any]:
-    """Return the values of the options in the group, as Python values.
-
-    Raises UsageError for a value that cannot be read.
-    """
+    """Return the values of the options in the group. Raises UsageError for a value that cannot be parsed."""
     values = {}
     for name, _, flag in flags(group):
         value = context.params[name]

@@ -1,7 +1,6 @@
-"""The output of `--help`: a summary, examples to copy, the description, and the options by topic.
+"""The output of `--help`: a summary, examples, the description, and the options by topic.
 
-The docstring of a command has these parts as paragraphs. The paragraph that begins with `Examples:` is printed
-unchanged.
+These parts are paragraphs of a command's docstring. The lines after `Examples:` are printed unchanged.
 """
 
 from __future__ import annotations
@@ -45,9 +44,10 @@ TOPICS = {
         "completion": "Print the completion script for a shell.",
     },
 }
-"""The commands by purpose, in the order of `--help`, with the first sentence of their own help.
+"""The commands by purpose, in the order of `--help`, each with its summary.
 
-The help of the program is printed from here, so that it imports no command."""
+They are repeated here so that the help of the program imports no command.
+"""
 
 _SECTIONS = {
     "Arguments": ("codes", "kind", "shell", "expression"),
@@ -82,16 +82,16 @@ _SECTIONS = {
     "Exit status": ("require_fit", "min_nodes", "at_least", "fail_on", "ignore_warnings", "allow_empty"),
 }
 _OUTPUT = "Output"
-"""The topic of all other options."""
+"""The topic of options that belong to no other topic."""
 
 _TYPE = re.compile(r" <[^>]*>$")
-"""The text that the parser adds to the name of an argument."""
+"""What the parser adds to the name of an argument."""
 _BOUND = re.compile(r"; x>=?[\d.]+(?:<=?[\d.]+)?(?=\])|  \[x>=?[\d.]+(?:<=?[\d.]+)?\]|\[x>=?[\d.]+; ")
-"""The text that the parser adds about the minimum of a number, which its error message contains as well."""
+"""What the parser adds about the minimum of a number. Its error message says the same."""
 
 
 class Help(NamedTuple):
-    """The parts of a command's docstring: its first sentence, the lines with examples, and the other paragraphs."""
+    """The parts of a command's docstring: the first sentence, the example lines, and the other paragraphs."""
 
     sentence: str
     examples: list[str]
@@ -99,7 +99,7 @@ class Help(NamedTuple):
 
 
 def parts(text: str | None) -> Help:
-    """Return the parts of a docstring. Line breaks within paragraphs are removed."""
+    """Return the parts of a docstring, with each paragraph on one line."""
     found = re.split(r"\n\s*\n", inspect.cleandoc(text or "").replace("\b\n", ""))
     examples = [line.strip() for each in found if each.startswith(EXAMPLES) for line in each.splitlines()[1:]]
     sentence, *others = [" ".join(each.split()) for each in found if not each.startswith(EXAMPLES)]
@@ -107,7 +107,7 @@ def parts(text: str | None) -> Help:
 
 
 def written(text: str | None, program: str, formatter: Any) -> None:
-    """Write the help of a command with the parser's formatter. Examples begin with `program`."""
+    """Write the help of a command to the parser's formatter. Examples begin with `program`."""
     said = parts(text)
     formatter.write_paragraph()
     with formatter.indentation():
@@ -123,15 +123,12 @@ def written(text: str | None, program: str, formatter: Any) -> None:
 
 
 def called(line: str, program: str) -> str:
-    """Return an example with the program name that users type.
-
-    As a kubectl plugin, the program has a different name.
-    """
+    """Return an example with the name by which the program was called, which differs for a kubectl plugin."""
     return re.sub(rf"^{PROGRAM}\b", program, line)
 
 
 def sections(params: Iterable[Any], context: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield each topic with its options and their help. Topics without options are omitted."""
+    """Yield each topic with its options and their help. Topics without options are left out."""
     records = [(_section(param.name), record) for param in params if (record := param.get_help_record(context))]
     for title in (*_SECTIONS, _OUTPUT):
         rows = [

@@ -1,4 +1,4 @@
-"""The input: separating paths from names, loading manifests and clusters, and selecting subjects."""
+"""The input of a command: telling paths from names, and loading manifests or clusters."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 OBJECTS = "kubectl get deviceclasses,resourceslices,resourceclaims,resourceclaimtemplates,pods -A -o json"
-"""The command that prints the objects of a cluster that `validate` checks."""
+"""A kubectl command that prints the objects that `validate` can check."""
 
 
 class Arguments(NamedTuple):
-    """The arguments of a command, separated into paths and names."""
+    """The arguments of a command: paths, and names of objects."""
 
     paths: list[str]
     owners: list[str]
@@ -40,9 +40,9 @@ class Arguments(NamedTuple):
 def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command: str, live: bool = False) -> Arguments:
     """Return the arguments, separated into paths and the names of pods, workloads and claims.
 
-    A path is an argument that exists as a file or that can only be a path. With `live`, no paths are needed, because a
-    cluster is read. Raises UsageError if no argument is a path; if there are only names, the error includes the command
-    that reads a cluster.
+    An argument is a path if such a file exists, or if it cannot be a name. Raises UsageError if there are no paths,
+    unless `live` is set or `filenames` are given. If there are only names, the error contains the command that reads a
+    cluster.
     """
     arguments = given or []
     paths = [argument for argument in arguments if _is_path(argument)]
@@ -63,8 +63,7 @@ def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command:
 def no_manifests(command: str, *, dump: str = "") -> UsageError:
     """Return the error for missing input.
 
-    `command` is the command line that reads a cluster instead. `dump` is the command line that saves a cluster to a
-    file.
+    `command` is a command line that reads a cluster, and `dump` one that saves a cluster to a file.
     """
     told = "name files or directories, or - for standard input"
     made = f". To make a dump: `{dump}`" if dump else ""
@@ -72,7 +71,7 @@ def no_manifests(command: str, *, dump: str = "") -> UsageError:
 
 
 def nothing_to_read(command: str) -> UsageError:
-    """Return the error for a planning command without input. It says how to create a dump and how to read a cluster."""
+    """Return the error for a planning command without input. It shows how to save a cluster and how to read one."""
     return no_manifests(of_cluster(command), dump=DUMP)
 
 
@@ -83,9 +82,9 @@ def _is_path(argument: str) -> bool:
 
 
 def refuse_missing_files(owners: Iterable[str], inventories: Iterable[Inventory]) -> None:
-    """Raise UsageError if an argument DIRECTORY/NAME may be the path of a missing file.
+    """Raise UsageError if an argument of the form DIRECTORY/NAME looks like the path of a missing file.
 
-    This is the case if DIRECTORY exists and no input has a namespace of this name.
+    This is the case if DIRECTORY exists and is not a namespace in the input.
     """
     from pathlib import Path
 
@@ -128,10 +127,11 @@ def load_cluster(
     strict_version: bool = False,
     progress: bool = True,
 ) -> LoadedCluster:
-    """Load the manifests in PATH... and -f, in addition to a snapshot, if any, and return the cluster.
+    """Return the cluster in the manifests in `paths` and `filenames`, added to the snapshot, if there is one.
 
-    Namespaced objects without a namespace are put into `namespace`. Objects that are not used are reported on standard
-    error. Raises UsageError as `Cluster.load` does, and InputError, with all faults, for input that cannot be read.
+    Namespaced objects without a namespace get `namespace`. Prints a note to standard error about objects that are not
+    used. Raises UsageError in the same cases as `Cluster.load`, and an InputError that lists all errors for input that
+    cannot be read.
     """
     from dra_plan.cli.live import reading
     from dra_plan.cli.telling import owe
@@ -158,7 +158,7 @@ def load_cluster(
 
 
 def note_links(paths: Sequence[str]) -> None:
-    """Print a note about each path that is a symbolic link and leads out of its checkout."""
+    """Print a note about each path that is a symbolic link to a place outside its checkout."""
     from dra_plan.cli.printing import print_note
     from dra_plan.manifests import links
 
@@ -167,18 +167,18 @@ def note_links(paths: Sequence[str]) -> None:
 
 
 _OF_ACCESS = ("not-listed", "not-served")
-"""Warnings that objects could not be read, which may be the cause of an error."""
+"""Warnings about objects that could not be read, which may be the cause of an error."""
 
 
 _given_back = False
-"""True if clusters are loaded and released in this run."""
+"""Whether this run loads and frees several clusters."""
 
 
 @contextlib.contextmanager
 def giving_back() -> Iterator[None]:
-    """Allow a cluster to be freed before exit while the block runs.
+    """While the block runs, allow clusters to be freed before the program exits.
 
-    The block loads several clusters one after another.
+    This is for blocks that load several clusters one after another.
     """
     global _given_back  # noqa: PLW0603 - one run of the program is one process
     _given_back = True
@@ -191,9 +191,8 @@ def giving_back() -> Iterator[None]:
 def keep_until_exit(thing: object) -> None:
     """Exclude an object that lives until exit, such as the cluster, from garbage collection.
 
-    Otherwise, Python frees the object piece by piece at exit. This takes 0.2 s for 5,000 nodes; objects in a frozen
-    cycle are left to the system. Later collections are also rarer, because planning creates many objects and little
-    garbage.
+    Otherwise, Python frees the object piece by piece at exit, which takes 0.2 s for 5,000 nodes. Later collections are
+    also made rarer, because planning creates many objects and little garbage.
     """
     if _given_back:
         return
@@ -213,7 +212,7 @@ def _report_skipped(inventory: Inventory) -> None:
 
 
 _MOST_OVERRIDDEN = 5
-"""The number of overridden objects that are listed."""
+"""The maximum number of overridden objects that are listed."""
 
 
 def _report_overridden(inventory: Inventory) -> None:
@@ -246,26 +245,25 @@ def _report_kept_claims(inventory: Inventory) -> None:
 
 
 OPENED = "dra_plan.opened"
-"""The key under which a command stores its subject."""
+"""The key in the context's `meta` under which a command stores the cluster that it is about."""
 
 
 class Opened(NamedTuple):
-    """The cluster that a command is about, and the selected objects in the cluster."""
+    """The cluster that a command is about, and the selected objects."""
 
     cluster: LoadedCluster
-    """The cluster after the what-if options are applied."""
+    """The cluster after the what-if options have been applied."""
     owners: list[str]
     """The names of pods, workloads and claims."""
     namespace: str | None
-    """The selected namespace, or the names' namespace; None for all namespaces."""
+    """The selected namespace or, for names in a live cluster, that of the context. None means all namespaces."""
     selector: LabelSelector | None
 
 
 def opened(context: typer.Context) -> Opened:
-    """Return the cluster that the command's paths and options describe, and the objects that the command is about.
+    """Return the cluster that the command's paths and options describe, and the selected objects.
 
-    Raises UsageError for options that cannot be read and edits that are impossible, and InputError for input that
-    cannot be loaded.
+    Raises UsageError for invalid options and impossible edits, and InputError for input that cannot be loaded.
     """
     params = context.params
     selector = selected(context)
@@ -280,17 +278,17 @@ def opened(context: typer.Context) -> Opened:
 
 
 def options_of(context: typer.Context, asked: Opened, group: type[Any]) -> dict[str, Any]:
-    """Return the values of the options of a question, with the selected namespace and the label selector."""
+    """Return the values of a question's options, with the namespace and label selector of `asked`."""
     chosen = {"namespace": asked.namespace, "selector": asked.selector}
     found = given(context, group)
     return {name: chosen.get(name, value) for name, value in found.items()}
 
 
 def node_groups(context: typer.Context) -> dict[str, str | None]:
-    """Return the file with node groups, as the value of the option `groups`.
+    """Return the file with node groups, as keyword arguments with the key `groups`.
 
-    The file is the one that `--groups` names. Without `--groups`, it is the file in the project's settings, and with
-    `--group`, there is no file.
+    The file is the one given with `--groups`. If neither `--groups` nor `--group` is given, it is the one in the
+    project's settings.
     """
     from dra_plan.cli.settings import find
 
@@ -299,10 +297,10 @@ def node_groups(context: typer.Context) -> dict[str, str | None]:
 
 
 def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None = None) -> LoadedCluster:
-    """Return the cluster in the paths, under the release that the options select. Raises the errors of `load_cluster`.
+    """Return the cluster in the paths, at the release that the options select.
 
-    If the options ask for a live cluster, the live cluster is read, and the objects in the paths override its objects.
-    Objects without a namespace are then put into the namespace that `kubectl apply` would use.
+    If a live cluster is to be read, objects in the paths override the live ones, and objects without a namespace get
+    the namespace that `kubectl apply` would use. Raises the errors of `load_cluster`.
     """
     params = context.params
     hush(quiet=params.get("quiet", False))
@@ -344,7 +342,7 @@ def _ignored(codes: list[str] | None) -> tuple[str, ...]:
 def namespace_of(context: typer.Context, owners: list[str], *, is_live: bool) -> str | None:
     """Return the selected namespace, or None for all namespaces.
 
-    If the cluster is live, names belong to the namespace of kubectl's current context.
+    In a live cluster, names without a namespace are in the namespace of kubectl's current context.
     """
     params = context.params
     every = params.get("all_namespaces", False)
@@ -355,7 +353,7 @@ def namespace_of(context: typer.Context, owners: list[str], *, is_live: bool) ->
 
 
 def selected(context: typer.Context) -> LabelSelector | None:
-    """Return the label selector that `-l` gives. Raises UsageError for an invalid selector."""
+    """Return the label selector given with `-l`. Raises UsageError for an invalid selector."""
     from dra_plan.api.selectors import parse_selector
 
     return parse_selector(context.params.get("selector"))

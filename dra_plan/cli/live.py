@@ -1,7 +1,7 @@
-"""Reading a cluster: the options that all planning commands share, and the only code that acts on them.
+"""The options for reading a live cluster, which all planning commands share.
 
-A cluster is contacted only with these options, or when called as the kubectl plugin without a path; never because of a
-file or a setting.
+Only this module acts on them. A cluster is contacted only if one of these options is given, or if the kubectl plugin is
+called without a path, and never because of a file or a setting.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 _OF_DEVICES = "pools"
-"""The command that shows only devices, which needs a third of the kinds."""
+"""The command that shows only devices, and therefore reads only a third of the kinds."""
 PLUGIN = "kubectl-dra_plan"
-"""The name by which kubectl finds the program of `kubectl dra-plan`."""
+"""The name by which kubectl finds the program for `kubectl dra-plan`."""
 
 
 NAMES = ("live", "context", "kubeconfig", "scheduler_metrics")
@@ -42,7 +42,7 @@ _NAMESPACE = "dra_plan.live.namespace"
 
 
 READ = "dra_plan.live.snapshot"
-"""The key under which the cluster is stored once it is read."""
+"""The key in the context's `meta` under which the snapshot is stored."""
 
 
 SchedulerMetrics = Annotated[
@@ -56,7 +56,7 @@ SchedulerMetrics = Annotated[
 
 
 class Asked(NamedTuple):
-    """The values of the options that select a cluster."""
+    """The values of the options that select a live cluster."""
 
     live: bool = False
     context: str | None = None
@@ -65,7 +65,7 @@ class Asked(NamedTuple):
 
     @property
     def wanted(self) -> bool:
-        """True if a live cluster is to be read, with or without paths."""
+        """Whether these options ask for a live cluster."""
         return self.live or self.context is not None or self.kubeconfig is not None
 
 
@@ -92,46 +92,46 @@ def _options(
 
 @functools.cache
 def declared() -> tuple[Any, ...]:
-    """Return the options that select a cluster, as parameters of the parser."""
+    """Return the options that select a live cluster, as parameters of the parser."""
     declaring = typer.Typer(add_completion=False)
     declaring.command()(_options)
     return tuple(typer.main.get_command(declaring).params)
 
 
 def put_aside(context: Any) -> None:
-    """Move the options that select a cluster from the command's arguments to the context."""
+    """Move the options that select a live cluster from the command's arguments to the context's `meta`."""
     given = {name: context.params.pop(name, None) for name in NAMES}
     context.meta[_ASKED] = Asked(bool(given.pop("live")), **given)
 
 
 def is_plugin() -> bool:
-    """Return whether kubectl started the program: `kubectl dra-plan COMMAND` starts `kubectl-dra_plan`."""
+    """Return whether the program runs as a kubectl plugin, under the name `kubectl-dra_plan`."""
     return PLUGIN in sys.argv[0].replace("\\", "/").rpartition("/")[2]
 
 
 def of_cluster(command: str, owner: str = "") -> str:
-    """Return the command line that reads the cluster in kubectl's current context."""
+    """Return a command line that reads the cluster in kubectl's current context."""
     return f"dra-plan {command} --live{f' {owner}' if owner else ''}"
 
 
 def asked(context: typer.Context) -> Asked:
-    """Return the values of the options that select a cluster in this run."""
+    """Return the values of the options that select a live cluster."""
     found: Asked = context.meta.get(_ASKED, Asked())
     return found
 
 
 def is_wanted(context: typer.Context, paths: list[str] | None, filenames: list[str] | None) -> bool:
-    """Return whether to read a cluster.
+    """Return whether to read a live cluster.
 
-    This is the case if an option asks for it, or if kubectl started the program without a path.
+    This is the case if an option asks for it, or if the kubectl plugin is called without a path.
     """
     return asked(context).wanted or (is_plugin() and not paths and not filenames)
 
 
 def snapshot(context: typer.Context, *, progress: bool = True) -> Snapshot:
-    """Return the snapshot of the cluster. It is taken once per run.
+    """Return a snapshot of the cluster, which is read only once per run.
 
-    Raises InputError, as `dra_plan.live.read_cluster` does.
+    Raises InputError in the same cases as `dra_plan.live.read_cluster`.
     """
     found = context.meta.get(READ)
     if found is None:
@@ -143,9 +143,9 @@ def snapshot(context: typer.Context, *, progress: bool = True) -> Snapshot:
 
 
 def namespace(context: typer.Context) -> str | None:
-    """Return the namespace of kubectl's current context, or None if no context is selected.
+    """Return the namespace of kubectl's current context, or None if there is no current context.
 
-    kubectl is asked once per run.
+    kubectl is called only once per run.
     """
     if _NAMESPACE not in context.meta:
         from dra_plan.live import namespace_of_context
@@ -157,7 +157,7 @@ def namespace(context: typer.Context) -> str | None:
 
 
 def read(options: Asked, *, progress: bool = True, only_devices: bool = False) -> Snapshot:
-    """Return a snapshot of the cluster that the options select. On a terminal, progress is shown on one line."""
+    """Return a snapshot of the cluster that the options select. Shows progress on a terminal."""
     from dra_plan.live import read_cluster
 
     name = f"the cluster of context {options.context}" if options.context else "the cluster"
@@ -170,7 +170,7 @@ def read(options: Asked, *, progress: bool = True, only_devices: bool = False) -
 
 
 def told(snapshot: Snapshot) -> None:
-    """Print a note that names the sources of the version and the feature gates."""
+    """Print a note that states where the version and the feature gates come from."""
     from dra_plan.cli.printing import print_note
 
     info = snapshot.info
@@ -209,21 +209,21 @@ def gates_of_scheduler(place: str | None, *, live: bool) -> dict[str, bool] | No
 
 
 SHOWN_AFTER = 1.0
-"""The number of seconds before the bar appears, so that short runs do not show one."""
+"""The number of seconds before the bar appears. Short runs show none."""
 
 
 _NAMED = 3
 
 
 Advance = Callable[[int, int], None]
-"""A function called with the completed and the total amount of work."""
+"""A function that is called with the amount of work done and the total amount."""
 
 
 @contextmanager
 def progress_bar(*, wanted: bool) -> Iterator[Advance | None]:
-    """Show a progress bar while the block runs, and yield a function that moves it.
+    """Show a progress bar while the block runs, and yield a function that updates it.
 
-    If standard error is not a terminal, there is no bar, and None is yielded.
+    Yields None, and shows no bar, if standard error is not a terminal.
     """
     if not wanted or not sys.stderr.isatty():
         yield None
@@ -237,10 +237,7 @@ def progress_bar(*, wanted: bool) -> Iterator[Advance | None]:
 
 @contextmanager
 def reading(names: Sequence[str], *, wanted: bool = True) -> Iterator[Callable[[str], None]]:
-    """Show the kinds that are being read while the block runs, if standard error is a terminal.
-
-    The yielded function changes the kind that is shown.
-    """
+    """Show on a terminal what is being read while the block runs, and yield a function that changes the text."""
     if not wanted or not sys.stderr.isatty():
         yield lambda _text: None
         return

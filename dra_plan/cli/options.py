@@ -1,4 +1,7 @@
-"""Command-line-only options that several commands share. All others are in `dra_plan/options.py`."""
+"""Options that several commands share and that exist only on the command line.
+
+All other shared options are in `dra_plan/options.py`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Directories(TypedDict, total=False):
-    """The options that say how directories are read."""
+    """The option for reading directories."""
 
     recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories recursively.")]
 
@@ -50,9 +53,9 @@ TimeLimit = Annotated[
 
 
 class Ended(TypedDict, total=False):
-    """The option that limits the time of a command that cannot give a partial answer.
+    """The option that limits the time of a command without partial results.
 
-    Commands that can give a partial answer have the `Timed` options.
+    Commands with partial results have the options in `Timed` instead.
     """
 
     time_limit: TimeLimit
@@ -72,7 +75,7 @@ Color = Annotated[
 
 
 class Screens(TypedDict, total=False):
-    """The options for the display of text."""
+    """The options that control how text is displayed."""
 
     color: Color
     quiet: Annotated[
@@ -82,7 +85,7 @@ class Screens(TypedDict, total=False):
 
 
 class Messages(TypedDict, total=False):
-    """The options for messages that are not part of the answer: which messages are shown, and how."""
+    """The options that control which notes and warnings are printed."""
 
     color: Color
 
@@ -205,7 +208,7 @@ def one_namespace(namespace: str | None, *, all_namespaces: bool) -> str | None:
 
 
 def gate(*, require_fit: bool = False, min_nodes: int = 1, min_copies: int = 0, fail_on: str = "error") -> Gate:
-    """Return the gate that the options describe. Raises UsageError for an unknown `--fail-on`."""
+    """Return the gate for these options. Raises UsageError for an unknown `--fail-on`."""
     from dra_plan.errors import UsageError
     from dra_plan.text.gate import Gate
 

@@ -1,4 +1,4 @@
-"""The response to a command line that cannot be parsed: one line, as for every other error."""
+"""One-line errors for command lines that cannot be parsed."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import typer
 from dra_plan.cli.running import Exit
 
 REFUSED: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-"""The exception that typer raises for an invalid command line; its location differs between typer releases."""
+"""The exception that typer raises for an invalid command line. Where it is defined depends on typer's release."""
 
 
 _WIDE = "; for more details use -o wide"
-"""The advice for -v, which only `explain` has."""
+"""A hint for users of -v, which only `explain` has."""
 
 
 def refusal(error: Any) -> Exit:
-    """Print the parser's error in one line, with the command that shows the usage.
+    """Print the parser's error on one line, with the command that shows the usage.
 
-    If the program was called without arguments, print the help instead.
+    If the program was called without arguments, prints the help instead.
     """
     from dra_plan.cli.printing import print_error
 

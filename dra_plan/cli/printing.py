@@ -1,4 +1,4 @@
-"""Output of text: documents to standard output, everything else to standard error."""
+"""Printing: documents to standard output, and everything else to standard error."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ ALLOWED_EMPTY = "(--allow-empty makes that a success)"
 
 
 QUOTED = " | "
-"""The prefix of the lines of an error that quote the expression at fault."""
+"""The prefix of a line of an error that quotes an expression."""
 
 
 ANY_WIDTH = 100_000
-"""A width at which lines never wrap, for output without a width, such as a pager that accepts colours."""
+"""A width at which no line wraps, for output with colours but without a width, such as a pager."""
 
 
 def screen(stream: TextIO) -> Screen | None:
-    """Return the terminal to which `stream` writes, or None for plain text.
+    """Return the terminal that `stream` writes to, or None for plain text.
 
-    COLUMNS sets the width of standard output even if it is a file or a pipe. If COLUMNS is not set, a file or a pipe
-    gets plain text. If colours are on, it gets text of unlimited width.
+    A file or pipe gets plain text, or lines of unlimited width if colours are on. COLUMNS sets the width of standard
+    output even for a file or pipe.
     """
     terminal = stream.isatty()
     colour = has_colour(terminal=terminal)
@@ -47,7 +47,7 @@ def _has_width() -> bool:
 
 
 def print_document(document: D, form: Format[D]) -> None:
-    """Print the warnings of a document to standard error, the document to standard output, and then stored notes."""
+    """Print a document to standard output, its warnings to standard error before it, and stored notes after it."""
     print_warnings(document.warnings)
     sys.stdout.writelines(form.parts(document, screen(sys.stdout)))
     sys.stdout.flush()
@@ -55,19 +55,13 @@ def print_document(document: D, form: Format[D]) -> None:
 
 
 def nothing_to_do(warnings: Iterable[Notice], why: str) -> InputError:
-    """Print the warnings and return the error for a command that has nothing to do.
-
-    The warnings may say more about the reason.
-    """
+    """Print the warnings, which may say why there is nothing to do, and return the error to raise."""
     print_warnings(warnings)
     return InputError(f"{why} {ALLOWED_EMPTY}")
 
 
 def print_warnings(warnings: Iterable[Notice]) -> None:
-    """Print the warnings of a document to standard error, unless annotations there contain them.
-
-    On a terminal, lines are wrapped between words.
-    """
+    """Print a document's warnings to standard error, unless CI annotations there contain them."""
     from dra_plan.text.notices import lines
 
     owe(())
@@ -80,10 +74,9 @@ def print_warnings(warnings: Iterable[Notice]) -> None:
 
 
 def print_error(*lines: str) -> None:
-    """Print the lines of an error to standard error. Only lines that dra-plan writes itself begin with `error:`.
+    """Print the lines of an error to standard error, each with the prefix `error:`.
 
-    On a terminal, lines are wrapped between words. A line that quotes an expression is not wrapped, because a caret on
-    the next line points into it.
+    A line that quotes an expression is not wrapped, because a caret on the next line points to a position in it.
     """
     terminal = screen(sys.stderr)
     for part in lines:
@@ -93,7 +86,7 @@ def print_error(*lines: str) -> None:
 
 
 def print_note(text: str) -> None:
-    """Print a note about the input to standard error, unless the run is quiet. A note is not a warning."""
+    """Print a note to standard error, unless the run is quiet. Notes are not warnings."""
     if not is_quiet():
         print_verdict(text)
 
@@ -105,16 +98,13 @@ def print_notes(notes: Iterable[str]) -> None:
 
 
 def print_verdict(text: str) -> None:
-    """Print a line about the result to standard error, even in a quiet run.
-
-    On a terminal, it is wrapped between words.
-    """
+    """Print a line about the result to standard error, even if the run is quiet."""
     line, terminal = shown.line(text), screen(sys.stderr)
     print(_wrapped(line, terminal.width) if terminal else line, file=sys.stderr)
 
 
 def print_hint(text: str) -> None:
-    """Print the next step to standard error if it is a terminal."""
+    """Print the next step to standard error, if it is a terminal."""
     if screen(sys.stderr):
         print(f"\n{shown.line(text)}", file=sys.stderr)
 

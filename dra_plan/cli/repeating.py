@@ -1,4 +1,4 @@
-"""Commands that a user can paste: the command that ran, with other options or under another name."""
+"""Commands for users to paste, derived from the command that is running."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     import typer
 
 MOST_CHARACTERS = 400
-"""The length above which a command, for example one with many paths, is printed without its paths and options."""
+"""The maximum length of a command. A longer one is printed without its paths and options."""
 
 _PRINTING = ("output", "report", "color", "quiet", "progress")
-"""The options about how the answer is printed, which are left out."""
+"""Options about printing, which are left out."""
 
 
 def command_line(context: typer.Context, name: str, more: Sequence[str], *, without: Container[str] = ()) -> str:
-    """Return the command that the user gave, under this name, with `more` at its end.
+    """Return the user's command under this name, with `more` at the end.
 
-    Options `without` which the command is meant, and those about printing, are left out.
+    Options about printing and those in `without` are left out.
     """
     own = _given(context, without)
     said = shlex.join(["dra-plan", name, *own, *more])

@@ -1,4 +1,4 @@
-"""`--report`, which writes a run's reports, even if the run ends with an error."""
+"""`--report`, which writes reports even if the run ends with an error."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
 
 class Reporting:
-    """A context manager that writes the reports of one command run.
+    """A context manager that writes the reports of a run.
 
-    Within the context, `tell` writes the reports about the result. If an error leaves the context before `tell` is
-    called, the reports are about the error. After every run whose own `--report` options could be read, each report
-    exists and is complete and valid.
+    If the block ends with an error before it calls `tell`, the reports are about the error. In any case, each report is
+    complete and valid, provided that the run's `--report` options are valid.
     """
 
     def __init__(self, context: typer.Context, options: list[str] | None, *, pages_only: bool = False) -> None:
@@ -45,7 +44,7 @@ class Reporting:
 
     @property
     def anchor(self) -> str:
-        """The file at which reports show an entry without a position. It is the first file of the input."""
+        """The first file of the input, to which entries without a position are attached."""
         from dra_plan.manifests.sources import first_file
 
         named = self._paths[0] if self._paths else ""
@@ -53,11 +52,11 @@ class Reporting:
 
     @property
     def has_pages(self) -> bool:
-        """True if one of the reports is a page."""
+        """Whether one of the reports is a page."""
         return any(each.render is None for each in self._wanted)
 
     def tell(self, make: Callable[[], Content] | None, page: Callable[[], str]) -> None:
-        """Write the reports. `make` and `page` are called only if a report needs their results.
+        """Write the reports. `make` and `page` are called only if a report needs them.
 
         Raises UsageError if a report cannot be written.
         """
@@ -96,7 +95,7 @@ def _page_of_error(command: str, content: Content) -> str:
 
 
 def page_of(cluster: LoadedCluster | None, answer: PrintedAnswer[Any]) -> Callable[[], str]:
-    """Return a function that creates the page for a result. Without a cluster, the page has no picture."""
+    """Return a function that returns the page for a result. Without a cluster, the page has no picture."""
 
     def made() -> str:
         return answer.html() if cluster is None else answer.html(cluster.inventory, cluster.view)

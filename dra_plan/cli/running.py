@@ -1,4 +1,4 @@
-"""The end of a command: exit statuses, which are the same for every command and format, and errors as messages."""
+"""Exit statuses, which are the same for all commands and formats, and error messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Exit(IntEnum):
-    """The exit status of a run. It never depends on the output format or on reports."""
+    """The exit status of a run, which does not depend on the output format or on reports."""
 
     OK = 0
     DOES_NOT_FIT = 1
@@ -25,15 +25,15 @@ class Exit(IntEnum):
     UNDECIDED = 3
     INTERNAL = 4
     INTERRUPTED = 130
-    """128 + SIGINT, as shells report it."""
+    """128 + SIGINT, as in shells."""
     BROKEN_PIPE = 141
-    """128 + SIGPIPE: the reader of standard output has exited."""
+    """128 + SIGPIPE, for a reader of standard output that has exited."""
 
 
 def of_document(document: D, judge: Judge[D], gate: Gate) -> Exit:
-    """Return the exit status of a plan under the gate. A failed verdict takes precedence over an undecided one.
+    """Return the exit status for a document. A failed verdict takes precedence over an undecided one.
 
-    If a gate that was set explicitly fails, one line about it is printed to standard error.
+    If the gate is not the default one and fails, prints a line about it to standard error.
     """
     from dra_plan.text.gate import Gate, Verdict
 
@@ -51,10 +51,10 @@ def of_document(document: D, judge: Judge[D], gate: Gate) -> Exit:
 
 
 def guarded(action: Callable[[], Exit | None]) -> Exit:
-    """Run `action` and return its exit status, even if `action` raises an exception.
+    """Run `action` and return its exit status, even if it raises an exception.
 
-    An error that dra-plan raises on purpose is a usage error or an input error; any other exception is a bug in
-    dra-plan. `SystemExit` is not caught, because the option parser ends the program with it.
+    Errors that dra-plan raises deliberately are usage errors or input errors. Any other exception is a bug.
+    `SystemExit` is not caught, because the option parser uses it to end the program.
     """
     begin()
     try:

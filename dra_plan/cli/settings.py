@@ -1,11 +1,12 @@
-"""The settings in `[tool.dra-plan]` of pyproject.toml or in `.dra-plan.toml`, for validation and warnings."""
+"""Settings for validation and warnings, from `[tool.dra-plan]` in pyproject.toml or from `.dra-plan.toml`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from dra_plan.api.codes import checked
 from dra_plan.errors import UsageError
@@ -16,15 +17,14 @@ OWN, PROJECT = ".dra-plan.toml", "pyproject.toml"
 
 
 MOST_BYTES = 1_000_000
-"""The size limit of a settings file; a pyproject.toml has a few kilobytes."""
+"""The maximum size of a settings file, in bytes. A pyproject.toml usually has a few kilobytes."""
 
 
 _KEYS = ("select", "ignore", "per-file-ignores", "ignore-unknown", "fail-on", "ignore-warnings", "node-groups")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The settings of a project. A setting that is not given is None or empty."""
+class Settings(Struct, frozen=True):
+    """The settings of a project. Settings that are not given are None or empty."""
 
     source: str = ""
     select: tuple[str, ...] | None = None
@@ -33,16 +33,15 @@ class Settings:
     ignore_unknown: bool | None = None
     fail_on: Severity | None = None
     ignore_warnings: tuple[str, ...] = ()
-    """The codes of warnings that plans omit."""
+    """The codes of warnings that are left out of plans."""
     node_groups: str | None = None
-    """The file of node groups, for `autoscale` and `explain`."""
+    """The file with node groups, for `autoscale` and `explain`."""
 
 
 def find(start: Path) -> Settings:
-    """Return the settings in the nearest folder that has any, starting at `start` and going upwards.
+    """Return the settings in the nearest of `start` and its parent folders that has any.
 
-    If a folder has several files with settings, `.dra-plan.toml` takes precedence. Raises UsageError for an invalid
-    file.
+    Within a folder, `.dra-plan.toml` takes precedence. Raises UsageError for an invalid file.
     """
     folder = start.resolve()
     for place in (folder, *folder.parents):

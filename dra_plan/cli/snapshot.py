@@ -1,4 +1,4 @@
-"""`dra-plan snapshot`: saves a cluster in a file that every other command can read."""
+"""`dra-plan snapshot`, which saves a cluster to a file that all other commands can read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C for a search with partial results, where the first ends the search and the second the program; and SIGTERM."""
+"""Handles SIGTERM and Ctrl-C. The first Ctrl-C stops a search with partial results, the second one the program."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from types import FrameType
 
 @contextmanager
 def stoppable() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C has been pressed since the block began.
-
-    Code in the block must call it regularly.
-    """
+    """Yield a function that returns whether Ctrl-C has been pressed. The block must call it regularly."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
@@ -33,14 +30,14 @@ def stoppable() -> Iterator[Callable[[], bool]]:
 
 
 TERMINATED = 128 + signal.SIGTERM
-"""The exit status of a program ended by SIGTERM, as in shells."""
+"""The exit status that shells report for a program that was ended by SIGTERM."""
 
 
 @contextmanager
 def tidied() -> Iterator[None]:
-    """Turn SIGTERM into an exception while the block runs, so that whatever the block started ends before the program.
+    """While the block runs, turn SIGTERM into an exception, so that processes that the block started are stopped.
 
-    If SIGTERM is ignored or has another handler, nothing changes.
+    Does nothing if SIGTERM is ignored or has another handler.
     """
     if (
         threading.current_thread() is not threading.main_thread()

@@ -1,6 +1,6 @@
-"""The messages on standard error other than results and errors: whether to print them, and which are pending.
+"""Which messages the run prints to standard error, and messages that are still to be printed.
 
-Some warnings about the input must be printed in every run, unless a document's warnings include them.
+Some warnings about the input are printed in every run, unless the document contains them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _quiet = False
 
 
 def begin() -> None:
-    """Reset the state at the start of a run: there are no stored warnings or notes, and the run is not quiet."""
+    """Reset the state at the start of a run, which is not quiet and has no stored warnings or notes."""
     hush(quiet=False)
     owe(())
     tell_later(())
@@ -42,13 +42,13 @@ _annotated = False
 
 
 def annotate(*, annotated: bool) -> None:
-    """Set whether annotations on standard error contain the warnings of the run's document."""
+    """Set whether CI annotations on standard error contain the document's warnings."""
     global _annotated  # noqa: PLW0603 - as above
     _annotated = annotated
 
 
 def are_annotated() -> bool:
-    """Return whether annotations on standard error contain the warnings of the run's document."""
+    """Return whether CI annotations on standard error contain the document's warnings."""
     return _annotated
 
 
@@ -57,7 +57,7 @@ _colour = "auto"
 
 
 def paint(when: str) -> str:
-    """Set when output has colours; `when` is one of COLOURS. Raises UsageError for any other value."""
+    """Set whether output has colours. Raises UsageError if `when` is not in COLOURS."""
     global _colour  # noqa: PLW0603 - as above
     if when not in COLOURS:
         from dra_plan.errors import UsageError
@@ -68,9 +68,10 @@ def paint(when: str) -> str:
 
 
 def has_colour(*, terminal: bool) -> bool:
-    """Return whether a stream has colours. `terminal` says whether the stream is a terminal.
+    """Return whether a stream has colours. `terminal` is whether the stream is a terminal.
 
-    --color, NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE decide. If none of them is set, only a terminal has colours.
+    This depends on --color, NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE. If none of them is set, only terminals have
+    colours.
     """
     if _colour != "auto":
         return _colour == "always"
@@ -82,22 +83,22 @@ def has_colour(*, terminal: bool) -> bool:
 
 
 def owe(warnings: Iterable[Notice]) -> None:
-    """Store warnings that must be printed even if an error ends the run. `owed` returns them."""
+    """Store warnings that must be printed even if the run ends with an error."""
     _owed[:] = warnings
 
 
 def owed() -> list[Notice]:
-    """Return the stored warnings that have not been printed as part of a document."""
+    """Return the stored warnings that have not been printed yet."""
     return [*_owed]
 
 
 def tell_later(notes: Iterable[str]) -> None:
-    """Store notes to be printed below the result, or above the error that ends the run."""
+    """Store notes to be printed after the result, or before the error that ends the run."""
     _later[:] = notes
 
 
 def told_later() -> list[str]:
-    """Return the stored notes, which are then no longer stored."""
+    """Return the stored notes and remove them."""
     notes = [*_later]
     _later.clear()
     return notes

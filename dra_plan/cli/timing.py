@@ -1,6 +1,6 @@
-"""`--timeout` for commands without partial results, which ends the command when the time is over.
+"""`--timeout` for commands without partial results, which end when the time is over.
 
-Searches with partial results have their own deadline (`Timed` in `dra_plan/options.py`).
+Searches with partial results use the deadline in `Timed` (`dra_plan/options.py`) instead.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from types import FrameType
 
 SOONEST = 0.001
-"""The minimum in seconds, because a timer that is set to 0 would never fire."""
+"""The minimum time limit, in seconds. A timer that is set to 0 would never fire."""
 
 
 class TimeIsOverError(BaseException):
-    """The exception raised when the time of a command is over. It is not an Exception, so handlers do not catch it."""
+    """The exception raised when the time is over. As a BaseException, it is not caught by `except Exception`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
@@ -27,10 +27,10 @@ class TimeIsOverError(BaseException):
 
 @contextmanager
 def ended_after(seconds: float | None) -> Iterator[None]:
-    """Raise TimeIsOverError in the block after this number of seconds. If `seconds` is None, the time is not limited.
+    """Raise TimeIsOverError in the block after this number of seconds, or never if `seconds` is None.
 
-    The limit works only in the main thread, because only this thread handles signals. An outer timer that ends earlier,
-    or that was set by other code, continues afterwards.
+    Works only in the main thread, because only the main thread handles signals. Other timers that were set before
+    continue after the block.
     """
     if seconds is None or threading.current_thread() is not threading.main_thread():
         yield

@@ -1,6 +1,6 @@
-"""`--watch`, which reads the cluster repeatedly, and runs again when something that planning reads has changed.
+"""`--watch`, which reads the cluster repeatedly, and runs the command again when something relevant has changed.
 
-It ends when none of the watched pods (the named pods, or all pending pods) waits for a node any longer.
+Watching ends when no watched pod (the named pods, or all pending pods) is waiting for a node.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from dra_plan.live.snapshot import Snapshot
 
 PAUSE = 5.0
-"""The number of seconds between two readings."""
+"""The number of seconds between two reads of the cluster."""
 MOST_FAILURES = 3
-"""The number of consecutive readings that may fail, after one that succeeded."""
+"""The maximum number of consecutive reads that may fail, after a successful one."""
 
 _MOST_TOLD = 5
 
 
 class Watching(TypedDict, total=False):
-    """The option that watches a cluster."""
+    """The `--watch` option."""
 
     watch: Annotated[
         bool,
@@ -41,10 +41,10 @@ class Watching(TypedDict, total=False):
 
 
 class WatchingCommand(PlanningCommand):
-    """A planning command that can run again until the pods are scheduled."""
+    """A planning command that `--watch` runs again until the pods are scheduled."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command. With `--watch`, run it once for each state of the cluster."""
+        """Run the command, or run it for each state of the cluster if `--watch` is set."""
         if not ctx.params.get("watch"):
             return super().invoke(ctx)
         from dra_plan.errors import UsageError

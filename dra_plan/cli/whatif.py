@@ -1,4 +1,4 @@
-"""The what-if options, which are the same for all planning commands and are applied in command-line order."""
+"""The what-if options, which all planning commands share. They are applied in command-line order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Edits(TypedDict, total=False):
-    """The options that change the cluster before the question is asked."""
+    """The options that change the cluster before the question is answered."""
 
     cordon: Annotated[
         list[str] | None,
@@ -65,24 +65,21 @@ _ORDER = "dra_plan.what_if"
 
 
 class PlanningCommand(Command):
-    """A command that plans. It can read a live cluster, and it has what-if options."""
+    """A command that can read a live cluster and has what-if options."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.params.extend(live.declared())
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments, and store the order of the what-if options.
-
-        The parsed values do not show this order.
-        """
+        """Parse the arguments, and store the order of the what-if options, which the parsed values do not show."""
         args = list(_joined(args))
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         ctx.meta[_ORDER] = [param.name for param in given if param.name in NAMES]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command. The options that select a cluster are not passed to it as arguments."""
+        """Run the command, without passing it the options that select a live cluster."""
         live.put_aside(ctx)
         return super().invoke(ctx)
 
@@ -109,20 +106,20 @@ _OF_NODES = ("--cordon", "--drain", "--node", "--nodes")
 
 
 EACH = "each"
-"""The value in place of a node to drain that means each node in turn; only `diff` supports it."""
+"""The value of `--drain` that means each node in turn. Only `diff` supports it."""
 
 
 EACH_BY = "each-by"
-"""The value before a label, in place of a node, that means the nodes of each label value in turn."""
+"""The value of `--drain` that, with a label, means the nodes of each label value in turn."""
 
 
 def drains_each(text: str) -> bool:
-    """Return whether this value of `--drain` stands for each node in turn, or for each value of a label in turn."""
+    """Return whether this value of `--drain` means each node, or the nodes of each label value, in turn."""
     return text == EACH or text.startswith(f"{EACH_BY}=")
 
 
 def changed(context: typer.Context, cluster: LoadedCluster) -> LoadedCluster:
-    """Return the cluster after the edits that the options describe, except `--drain each`.
+    """Return the cluster after the edits in the options, except `--drain each`.
 
     Raises UsageError for impossible edits.
     """

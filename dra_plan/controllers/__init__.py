@@ -1,5 +1,5 @@
-"""The components that act alongside the scheduler: controllers that evict, free and create, and admission that rejects.
+"""The components that act alongside the scheduler: controllers that evict, free and create, and admission.
 
-Each controller is a function from the state of the cluster to actions. `settle` alternates the controllers with the
-scheduler until nothing changes any more. Time is simulated.
+A controller is a function from the state of the cluster to actions. `settle` runs the controllers and the scheduler in
+turn until nothing changes any more. Time is simulated.
 """

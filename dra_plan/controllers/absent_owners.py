@@ -1,7 +1,7 @@
-"""The actions of controllers whose object is not in the input, as in a dump that lacks ReplicaSets but has their pods.
+"""The actions of controllers whose object is not in the input, such as a ReplicaSet missing from a dump of its pods.
 
-Such a controller is assumed to want as many pods as it had at the start, each created like the pod that it replaces. A
-claim template that is not in the input is known from the claims created from it, because a claim's spec never changes.
+Such a controller is assumed to want as many pods as it had at the start. It creates each pod like the one that it
+replaces. A missing claim template is derived from one of its claims, since the spec of a claim is immutable.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _NAMED_AT_RANDOM = ("ReplicaSet", "ReplicationController", "Job")
 """Controllers whose pods get a new name each time; pods of other controllers keep theirs."""
 
 OwnerKey = tuple[str, str, str]
-"""A controller's kind, namespace and name."""
+"""The kind, namespace and name of a controller."""
 
 
 def absent_owners(inventory: Inventory) -> list[AbsentOwner]:
-    """Return the controllers that are not in the input but recreate pods in the input, in the order of these pods.
+    """Return the controllers that recreate pods in the input but are not in it, in the order of the pods.
 
-    The owners of static pods and of DaemonSet pods are left out, because nothing recreates these pods on another node.
+    Owners of static pods and of DaemonSet pods are left out, because nothing recreates such pods on another node.
     """
     index = Index(inventory)
     found: dict[OwnerKey, list[Pod]] = defaultdict(list)
@@ -53,7 +53,7 @@ def _key(metadata: ObjectMeta) -> OwnerKey:
 
 
 def step(state: ClusterState) -> Iterator[CreatePod]:
-    """Yield the pods that controllers outside the input recreate."""
+    """Yield the pods that the absent controllers recreate."""
     if not state.absent_owners:
         return
     living: dict[OwnerKey, list[Pod]] = defaultdict(list)
@@ -114,9 +114,9 @@ def _due(state: ClusterState, owner: AbsentOwner) -> float:
 
 
 def unlisted_templates(inventory: Inventory) -> Mapping[tuple[str, str], ResourceClaimTemplate]:
-    """Return the claim templates that are not in the input although pods in the input have claims from them.
+    """Return the claim templates that are missing from the input although its pods have claims from them.
 
-    The keys are namespace and name. The content of each template is taken from a claim that was created from it.
+    The keys are the namespace and name. The content of a template is that of a claim created from it.
     """
     index = Index(inventory)
     found: dict[tuple[str, str], ResourceClaimTemplate] = {}

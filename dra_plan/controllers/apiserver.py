@@ -1,7 +1,7 @@
-"""The API server in a running simulation, which creates, changes and deletes objects, and notifies the scheduler.
+"""The API server of a simulation. It creates, changes and deletes objects, and notifies the scheduler.
 
-Pods and claims belong to the simulation; all other objects are in a separate inventory, which is never changed in
-place. The assumed kubelet makes a bound pod Running and Ready immediately, and removes a deleted pod immediately.
+Pods and claims are kept in the simulation, and all other objects in an inventory that is never changed in place. The
+kubelet is assumed to make a bound pod Running and Ready at once, and to remove a deleted pod at once.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from .workloads import given_revisions, revision
 
 
 class ApiServer:
-    """The API server to which controllers and events write.
+    """The API server that controllers and events write to.
 
-    If it rejects something, it returns the message for the client.
+    Methods that may be rejected return the message for the client.
     """
 
     def __init__(
@@ -54,9 +54,9 @@ class ApiServer:
         never_ready: Collection[str] = (),
         uncharged: Callable[[Pod], bool] = lambda _pod: False,
     ) -> None:
-        """Create the server; `never_ready` are the keys of pods (NAMESPACE/NAME) that start but never become ready.
+        """Create the server. `never_ready` are the keys (NAMESPACE/NAME) of pods that start but never become ready.
 
-        Pods that are `uncharged`, and their claims, do not count towards any quota.
+        Pods for which `uncharged` is true do not count towards quotas, and neither do their claims.
         """
         self._never_ready = frozenset(never_ready)
         self._uncharged = uncharged
@@ -66,7 +66,7 @@ class ApiServer:
         if simulation.order == NAME:
             self.inventory.workloads = sorted(self.inventory.workloads, key=_name)
         self._templates = Index(self.inventory)
-        """Look-ups by which the claim templates are found, for as long as the templates are the same."""
+        """The index in which claim templates are looked up until they change."""
         self.start = simulation.clock.now
         self.quotas, self.ledger = quotas, QuotaLedger(quotas)
         self._has_special_claims = False
@@ -74,13 +74,13 @@ class ApiServer:
         self.ended: list[EndedPod] = []
         self._rules_are_lost = simulation.target.quirks.taint_rule_crashes
         self.crashed = False
-        """True if the scheduler has crashed on a device taint rule (E3) and no longer runs."""
+        """True if the scheduler has crashed on a device taint rule (quirk E3) and no longer runs."""
         self.made: dict[str, int] = {}
-        """For each pod that controllers created, by UID, the number of pods that had ended before, or were ending."""
+        """For each pod created by a controller, by UID, how many pods had ended or were ending at that time."""
         self._revisions: dict[str, object] = {}
         self._lost_nodes: dict[str, float] = {}
         self.evicted_at: dict[str, float] = {}
-        """For each pod that a taint on its node will evict, by UID, the time that was decided first."""
+        """The times that are already set for evictions by node taints, by the UID of the pod."""
         self._changed: dict[tuple[str, str, str], float] = {}
         self._last: ClusterState | None = None
         self._last_of: tuple[Inventory, int, int] = (self.inventory, 0, 0)
@@ -93,22 +93,22 @@ class ApiServer:
         self._unseen: dict[str, None] = {}
         """The UIDs of pods that controllers have created and the scheduler has not yet seen, in order."""
         self.runs: dict[tuple[str, str, str], float] = {}
-        """For created objects, by kind, namespace and name, the number of seconds after which their pods end."""
+        """How many seconds pods run before they end, by kind, namespace and name of the object that creates them."""
         self._ends: list[tuple[float, str]] = []
         """A heap of the times at which pods end, with the pods' UIDs."""
         self.arrived: dict[str, float] = {}
-        """The time of arrival of each pod that arrived without a node, or had none at the start, by UID."""
+        """The time at which each pod without a node arrived, by UID. For pods in the input, this is the start."""
         self.started: dict[str, float] = {}
-        """The time at which each pod that was scheduled since the start got its node, by UID."""
+        """The time at which each pod was scheduled, by UID. Pods that had a node at the start are left out."""
         self.evicted = 0
-        """The number of pods that have ended without being asked to."""
+        """The number of pods that ended although no event requested it."""
         self._ended_uids: dict[str, EndedPod] = {}
         self._looked_at = Looked()
         self._has_orphans = any(
             each.metadata.controller is None and POD_CLAIM_ANNOTATION in (each.metadata.annotations or {})
             for each in simulation.inventory.claims
         )
-        """True if claims that were created for pods no longer say for which."""
+        """True if some claims that were created for pods no longer say for which pods."""
         self._generations: Counter[str] = Counter()
         self._names = {pod.key: uid for uid, pod in self._cluster.pods.items()}
         """The UIDs of present and former pods; the last pod for each namespace and name."""
@@ -128,22 +128,22 @@ class ApiServer:
                     self.arrived[uid] = self.start
 
     def parts(self) -> Iterable[object]:
-        """Return the objects that belong to the API server and that hold changes of their own."""
+        """Return the parts of the API server that a fork of the simulation has to save."""
         return self.quotas, self.ledger, self._looked_at
 
     @property
     def waiting(self) -> int:
-        """The number of pods that currently have no node."""
+        """The number of pods without a node."""
         pods = self._cluster.pods
         return sum(uid in pods and not pods[uid].spec.node_name and not ended(pods[uid]) for uid in self._homeless)
 
     @property
     def now(self) -> float:
-        """The time of the simulation, in seconds since the epoch."""
+        """The simulated time, in seconds since the epoch."""
         return self._simulation.clock.now
 
     def state(self) -> ClusterState:
-        """Return the current objects. As long as nothing has changed, the same state is returned."""
+        """Return the current state. The same object is returned until something changes."""
         pods, claims = list(self._cluster.pods.values()), list(self._cluster.claims)
         last = self._last
         if last is not None and self._is_as_in(last, pods, claims):
@@ -188,7 +188,7 @@ class ApiServer:
     # Controllers with work to do
 
     def may_evict(self) -> bool:
-        """Return whether some node or device is in a state in which it could evict pods."""
+        """Return whether any taint or node condition could evict pods."""
         inventory = self.inventory
         return (
             bool(inventory.taint_rules)
@@ -202,10 +202,9 @@ class ApiServer:
         return bool(self.inventory.workloads or self._absent_owners)
 
     def releasing(self) -> ClusterState | None:
-        """Return the part of the state that decides which claims are freed now, or None if no claim has to be checked.
+        """Return the part of the state that decides which claims are freed now, or None if there is nothing to check.
 
-        The part contains the claims that changed and the claims of pods that changed, with the pods that use these
-        claims.
+        It contains the claims that changed, the claims of pods that changed, and the pods that use these claims.
         """
         claims, looked = self._cluster.claims, self._looked_at
         looked.note(self._cluster.changed_pods)
@@ -226,7 +225,7 @@ class ApiServer:
     def generating(self) -> ClusterState | None:
         """Return the part of the state that decides which claims are created now, or None if no pod lacks a claim.
 
-        The part contains the pods that may lack a claim.
+        It contains the pods that may lack claims.
         """
         pods, looked = self._cluster.pods, self._looked_at
         looked.note(self._cluster.changed_pods)
@@ -244,15 +243,15 @@ class ApiServer:
         return self._made_state(self.inventory.holding(pods, claims), ended)
 
     def next_end(self) -> float | None:
-        """Return the time at which the next pod with a fixed run time ends, or None if there is no such pod."""
+        """Return the time at which the next pod with a fixed run time ends, or None if there is none."""
         while self._ends and self._ends[0][1] not in self._cluster.pods:
             heapq.heappop(self._ends)
         return self._ends[0][0] if self._ends else None
 
     def end_due(self) -> bool:
-        """End the pods whose run time is over, and return whether any pod ended.
+        """End the pods whose run time is over. Return whether there were any.
 
-        Pods of Jobs are not removed, because their Job counts them.
+        Pods of Jobs are not removed, because the Job counts them.
         """
         found = False
         while (moment := self.next_end()) is not None and moment <= self.now:
@@ -270,7 +269,7 @@ class ApiServer:
         return self._cluster.pods.get(self._names.get(f"{namespace}/{name}", ""))
 
     def is_gone(self, namespace: str, name: str) -> bool:
-        """Return whether a pod with this name existed and no longer exists."""
+        """Return whether a pod with this name existed but no longer does."""
         uid = self._names.get(f"{namespace}/{name}")
         return uid is not None and uid not in self._cluster.pods
 
@@ -298,7 +297,7 @@ class ApiServer:
     # The scheduler's actions
 
     def observe(self) -> None:
-        """Record that kubelets have started the pods that the scheduler bound since the last call."""
+        """Let kubelets start the pods that the scheduler has bound since the last call."""
         if self._has_special_claims:
             self.ledger.forget()
         pods, homeless, moved = self._cluster.pods, self._homeless, self._cluster.moved_pods
@@ -315,7 +314,7 @@ class ApiServer:
         moved.clear()
 
     def victims(self) -> dict[str, Pod]:
-        """Return the pods that the scheduler has preempted and that have not ended yet. The keys are NAMESPACE/NAME."""
+        """Return the preempted pods that have not ended yet, by NAMESPACE/NAME."""
         count = eviction_count(self._simulation)
         if count == self._evictions_seen:
             return {}
@@ -325,7 +324,7 @@ class ApiServer:
         return found
 
     def end_victim(self) -> tuple[Pod, str]:
-        """Remove the pod that was preempted first, and return it with the message of the scheduler's event."""
+        """Remove the pod that was preempted first. Return it with the message of the scheduler's event."""
         victims = self.victims()
         decided = next((each for each in decided_evictions(self._simulation) if each.victim in victims), None)
         by = decided.preemptor if decided is not None else "another pod"
@@ -350,10 +349,10 @@ class ApiServer:
     # Pods
 
     def create_pod(self, pod: Pod, *, made: bool) -> str:
-        """Create the pod and return "". If the API server rejects the pod, return its message instead.
+        """Create the pod and return "", or return the API server's message if it rejects the pod.
 
-        `made` is set if a controller, and not an event, creates the pod. The scheduler then sees the pod only after
-        `show_made`, when the pod has its claims.
+        `made` says whether a controller creates the pod, rather than an event. The scheduler then sees the pod only
+        after `show_made`, when its claims exist.
         """
         if self._names.get(pod.key) in self._cluster.pods:
             return f'pods "{pod.metadata.name}" already exists'
@@ -384,7 +383,7 @@ class ApiServer:
         return ""
 
     def put_pod(self, pod: Pod) -> None:
-        """Store an existing pod unchanged."""
+        """Add a pod from the input, unchanged."""
         self._names[pod.key] = pod_uid(pod)
         self._evictions_seen = -1
         self.ledger.forget()
@@ -394,7 +393,7 @@ class ApiServer:
             self._homeless[pod_uid(pod)] = next(self._numbers)
 
     def show_made(self) -> None:
-        """Make the pods that controllers have created visible to the scheduler, in the order of their creation."""
+        """Show the scheduler the pods that controllers have created, in the order of their creation."""
         for uid in self._unseen:
             pod = self._cluster.pods.get(uid)
             if pod is not None:
@@ -408,7 +407,7 @@ class ApiServer:
         return self.quotas.refuses(claim)
 
     def refusal(self, pod: Pod) -> str:
-        """Return the reason why the API server would reject the pod now, or "" if it would not be rejected."""
+        """Return the API server's reason for rejecting the pod, or "" if it would accept the pod."""
         return self.quotas.refuses(self._simulation.admitted(self.quotas.limited(pod)))
 
     def _note_made(self, pod: Pod) -> None:
@@ -423,7 +422,7 @@ class ApiServer:
     def delete_pod(
         self, pod: Pod, cause: EndCause, rules: tuple[str, ...] = (), taint: DeviceWithTaint | None = None
     ) -> None:
-        """Delete the pod. Its claims are left to the claim controller."""
+        """Delete the pod, but not its claims, which are left to the claim controller."""
         uid = pod_uid(pod)
         current = self._cluster.pods.get(uid)
         if current is None:
@@ -440,7 +439,7 @@ class ApiServer:
     # Claims
 
     def create_claim(self, claim: ResourceClaim, pod: Pod, entry: str) -> str:
-        """Create the claim, write its name to the pod's status, and return "".
+        """Create the claim, record its name in the pod's status, and return "".
 
         If the API server rejects the claim, return its message instead.
         """
@@ -470,25 +469,22 @@ class ApiServer:
         return structs.replace(claim, metadata=structs.replace(metadata, name=name, uid=metadata.uid or uid))
 
     def write_claim(self, claim: ResourceClaim) -> None:
-        """Write the claim, which may be new."""
+        """Create or update the claim."""
         self.ledger.forget()
         if not claim.metadata.uid:
             claim = structs.replace(claim, metadata=structs.replace(claim.metadata, uid=f"claim:{claim.key}"))
         self._cluster.put_claim(claim)
 
     def delete_claim(self, claim: ResourceClaim) -> None:
-        """Delete the claim. An allocated claim is deallocated first; this is a separate event."""
+        """Delete the claim. An allocated claim is deallocated first, which is a separate event."""
         self.ledger.forget()
         if claim.status is not None and claim.status.allocation is not None:
             self._cluster.put_claim(structs.replace(claim, status=None))
         self._cluster.delete_claim(claim)
 
     def ask_to_delete_claim(self, claim: ResourceClaim) -> None:
-        """Delete the claim.
-
-        If pods use the claim, only mark it for deletion, because a finalizer keeps it until these pods end.
-        """
-        if not any(user.uid in self._cluster.pods for user in (claim.status.reserved_for if claim.status else ())):
+        """Delete the claim, or mark it for deletion if pods use it. A finalizer then keeps it until these pods end."""
+        if not any(user.uid in self._cluster.pods for user in claim.reserved_for):
             self.delete_claim(claim)
         elif claim.metadata.deletion_timestamp is None:
             metadata = structs.replace(claim.metadata, deletion_timestamp=format_time(self.now))
@@ -505,7 +501,7 @@ class ApiServer:
     # Other objects
 
     def update_pod(self, was: Pod, now: Pod) -> None:
-        """Write a pod that an event has changed, or whose status has changed."""
+        """Update a pod after an event or after a change to its status."""
         self._evictions_seen = -1
         self.ledger.forget()
         if was.spec.node_name:
@@ -517,7 +513,7 @@ class ApiServer:
             self._update_waiting(was, now, Action.UPDATE_OTHER | pod_change(was, now, was))
 
     def write_node(self, node: Node) -> None:
-        """Write the node in place of the node with the same name."""
+        """Replace the node that has the same name."""
         nodes = [node if each.metadata.name == node.metadata.name else each for each in self.inventory.nodes]
         self.replace_objects("nodes", nodes)
 
@@ -550,21 +546,18 @@ class ApiServer:
         return replace(inventory, taint_rules=self._simulation.inventory.taint_rules)
 
     def note_change(self, kind: str, namespace: str, name: str) -> None:
-        """Record that an event changes the object at the current time."""
+        """Record that an event has changed the object at the current time."""
         self._changed[kind, namespace, name] = self.now
 
     def count_budgets(self) -> None:
-        """Recompute the number of evictions that each PodDisruptionBudget allows."""
+        """Recompute how many evictions each PodDisruptionBudget allows."""
         if self.inventory.disruption_budgets:
             counted = budgets(self.state())
             self.inventory = replace(self.inventory, disruption_budgets=counted)
             self._cluster.budgets = counted
 
     def objects(self, holder: str) -> Iterable[Any]:
-        """Return all current objects of a kind.
-
-        The kind is given by the name of its field in Inventory.
-        """
+        """Return all current objects of a kind. `holder` is the kind's field in Inventory."""
         if holder == "pods":
             return list(self._cluster.pods.values())
         if holder == "claims":

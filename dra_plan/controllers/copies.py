@@ -1,7 +1,7 @@
-"""Copies of pods created one after the other in a cluster with active controllers and admission.
+"""Copies of pods that are created one by one in a cluster whose controllers and admission are active.
 
-Copies are created as in `scheduler/refusals.py`, but pods that are evicted for a copy free their claims, the pods'
-controllers recreate them, and quotas count the created objects.
+Copies are created as in `scheduler/refusals.py`. In addition, pods evicted for a copy free their claims and are
+recreated by their controllers, and quotas count the created objects.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ def settled_copies(
     limit: int,
     uncharged: Callable[[Pod], bool],
 ) -> list[Copies]:
-    """Create copies of the templates, and let the cluster settle after each copy, until a copy gets no node.
+    """Create copies of the templates, letting the cluster settle after each, until a copy gets no node.
 
-    Templates are used in proportion, and at most `limit` copies are created in all. The simulation must not have
-    started. Quotas are not charged for the pods for which `uncharged` is true, nor for their claims, because the copies
-    replace these pods. If the API server does not create a copy, this copy is the rejected one, with the API server's
-    message.
+    Templates are used in proportion, and at most `limit` copies are created in total. The simulation must not have
+    started. Pods for which `uncharged` is true, and their claims, do not count towards quotas, because the copies
+    replace them. If the API server rejects a copy, its message is the copy's rejection.
     """
     settling = Settling(simulation, uncharged=uncharged)
     settling.start()

@@ -1,7 +1,7 @@
 """Device taint eviction (KEP-5055, controller-manager's device-taint-eviction-controller).
 
-A pod is evicted if a device in a claim that is reserved for the pod has a NoExecute taint that the claim's allocation
-does not tolerate. Claims for extended resources are ignored, and PodDisruptionBudgets do not matter.
+A pod is evicted if a device in a claim reserved for it has a NoExecute taint that the claim's allocation does not
+tolerate. Claims for extended resources are ignored, and so are PodDisruptionBudgets.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .state import ClusterState, DeletePod, DeviceWithTaint, EndCause
 
 _NO_EXECUTE = "NoExecute"
 IN_PROGRESS = "EvictionInProgress"
-"""The condition that device taint rules have."""
+"""The type of the condition in the status of device taint rules."""
 BY_DEVICE_TAINT = "device taint"
 CAUSE = EndCause(
     by=BY_DEVICE_TAINT,
@@ -46,7 +46,7 @@ CAUSE = EndCause(
 
 @dataclass(frozen=True)
 class RuleCondition:
-    """The `EvictionInProgress` condition in the status of a device taint rule."""
+    """The `EvictionInProgress` condition of a device taint rule."""
 
     rule: str
     status: str
@@ -55,15 +55,14 @@ class RuleCondition:
 
 
 Taints = Mapping[tuple[PoolID, str], Sequence[tuple[DeviceTaint, float]]]
-"""The NoExecute taints on published devices, and the time at which each was added."""
+"""The NoExecute taints of published devices, each with the time at which it was added."""
 
 Rules = Sequence[tuple[DeviceTaintRule, float]]
-"""The rules that evict, and the time at which each was created. They apply to a device whether it is published or
-not."""
+"""The rules that evict pods, each with the time at which it was created. They also apply to unpublished devices."""
 
 
 def step(state: ClusterState) -> list[DeletePod]:
-    """Return the deletions of the pods that device taints evict, each with its time."""
+    """Return the deletion of each pod that device taints evict, with its time."""
     taints, rules = published_taints(state), evicting_rules(state)
     if not taints and not rules:
         return []
@@ -90,9 +89,9 @@ def _moment(of: EvictingTaint) -> float:
 
 
 def rule_conditions(state: ClusterState, pending: Sequence[DeletePod]) -> list[RuleCondition]:
-    """Return the conditions that the controller writes to the status of each device taint rule.
+    """Return the condition that the controller writes to the status of each device taint rule.
 
-    `pending` are the evictions that are still to come.
+    `pending` are the evictions that have not happened yet.
     """
     if not state.target.features.device_taint_rules:
         return []
@@ -120,7 +119,7 @@ def _progress(state: ClusterState, rule: DeviceTaintRule, evicted: int, waiting:
 
 
 def pending_message(pods: Sequence[Pod]) -> str:
-    """Return the controller's message for the number of pods that a rule is about to evict."""
+    """Return the controller's message about the pods that a rule is about to evict."""
     needs = "needs" if len(pods) == 1 else "need"
     return f"{counted(len(pods), 'pod')} {needs} to be evicted in {_namespaces(pods)}."
 
@@ -131,7 +130,7 @@ def _namespaces(pods: Sequence[Pod]) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return the number with the noun in the singular or plural, such as `1 pod` or `2 pods`."""
+    """Return the number with the noun, such as `1 pod` or `2 pods`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -161,7 +160,7 @@ def _selected(rule: DeviceTaintRule, claim: ResourceClaim) -> int:
 
 
 def reserved_claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -> Iterator[ResourceClaim]:
-    """Yield the allocated claims of the pod that are reserved for it."""
+    """Yield the pod's allocated claims that are reserved for it."""
     for entry in pod.spec.resource_claims:
         try:
             name = claim_name(pod, entry)
@@ -176,10 +175,10 @@ def reserved_claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -
 
 @dataclass(frozen=True)
 class EvictingTaint:
-    """A taint that evicts the pods of an allocated device, and the time of the eviction.
+    """A taint on an allocated device, and the time at which it evicts the pods that use the device.
 
-    `rule` is the name of the rule that sets the taint, or "". If `tolerated` is set, a toleration delays the eviction
-    until its time.
+    `rule` is the name of the rule with the taint, or "". `tolerated` says whether a toleration delays the eviction
+    until that time.
     """
 
     result: DeviceRequestAllocationResult
@@ -190,7 +189,7 @@ class EvictingTaint:
 
 
 def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Iterator[EvictingTaint]:
-    """Yield the taints on the claim's devices that the allocation does not tolerate forever."""
+    """Yield the taints on the claim's devices, except those that the allocation tolerates forever."""
     for result in claim.allocation.devices.results if claim.allocation is not None else ():
         own = taints.get((PoolID(result.driver, result.pool), result.device), ())
         found = [(taint, added, "") for taint, added in own]
@@ -206,11 +205,10 @@ def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Itera
 
 
 def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration]) -> float:
-    """Return how long the taint is tolerated, in seconds.
+    """Return for how many seconds the taint is tolerated: 0 without a toleration, infinity without a limit.
 
-    If there is no toleration, the result is 0. If the toleration has no time limit, the result is infinite. If there
-    are several limits, the smallest applies. Only tolerations whose effect is exactly NoExecute are considered: a pod
-    with a toleration without an effect is scheduled but still evicted (1.36.2, recorded in dt-16, dt-66).
+    The lowest limit applies. Only tolerations whose effect is exactly NoExecute count. If the effect of a toleration is
+    unset, the pod is scheduled but still evicted (1.36.2, recorded in dt-16, dt-66).
     """
     matching = [each for each in tolerations if each.effect == _NO_EXECUTE and tolerates(each, taint)]
     if not matching:
@@ -220,10 +218,7 @@ def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration
 
 
 def published_taints(state: ClusterState) -> Taints:
-    """Return the taints of the devices in the newest generation of each pool.
-
-    Devices that are not published have no taints.
-    """
+    """Return the NoExecute taints of the devices in the newest generation of each pool."""
     if not (state.target.features.device_taints and state.has_device_taints):
         return {}
     found: dict[tuple[PoolID, str], list[tuple[DeviceTaint, float]]] = {}
@@ -237,10 +232,7 @@ def published_taints(state: ClusterState) -> Taints:
 
 
 def nodes_with_taints(state: ClusterState) -> frozenset[str] | None:
-    """Return the nodes that have devices with NoExecute taints.
-
-    Return None if a device with such a taint is not local to one node.
-    """
+    """Return the nodes with devices that have NoExecute taints, or None if such a device is not local to a node."""
     taints, rules = published_taints(state), evicting_rules(state)
     found: set[str] = set()
     for each in _newest(state):
@@ -270,7 +262,7 @@ def _pool(each: ResourceSlice) -> PoolID:
 def evicting_rules(state: ClusterState) -> Rules:
     """Return the device taint rules that evict pods.
 
-    A rule without a selector evicts no pods, although the scheduler applies it to all devices.
+    A rule without a selector evicts none, although the scheduler applies it to all devices.
     """
     if not state.target.features.device_taint_rules:
         return []

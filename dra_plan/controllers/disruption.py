@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets in the state of the disruption controller: the number of evictions that each still allows."""
+"""PodDisruptionBudgets as the disruption controller sees them, with the number of evictions that each allows."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from .state import ClusterState
 
 
 def budgets(state: ClusterState) -> list[PodDisruptionBudget]:
-    """Return the disruption budgets, with the number of evictions that each of them currently allows."""
+    """Return the disruption budgets, each with the number of evictions that it currently allows."""
     return [counted(budget, state.index) for budget in state.inventory.disruption_budgets]

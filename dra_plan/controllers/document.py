@@ -1,4 +1,4 @@
-"""The part of the document of `schedule` about how the cluster settled."""
+"""The part of the `schedule` document that describes how the cluster settled."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ def settled_document(
 ) -> SettledCluster:
     """Return the settled cluster as a document. `messages` are the scheduler's last messages about pods, by UID.
 
-    If `shown` is given, only the pods for which it is true are included, with their claims and controllers. Otherwise,
-    all pods are included.
+    If `shown` is given, the document contains only the pods for which it is true, with their claims and controllers.
     """
     start = settled.server.start
     devices = _devices_of_pods(settled.state.inventory.claims)
@@ -156,7 +155,7 @@ def _second(moment: float, start: float) -> float:
 
 
 def unsettled_cluster(settled: Settled) -> UnsettledCluster | None:
-    """Return the reason why the cluster never settles, with the pods involved, or None if it settles."""
+    """Return why the cluster never settles, with the pods involved, or None if it settles."""
     if not settled.unsettled:
         return None
     names = [PodName(namespace=pod.metadata.namespace, name=pod.metadata.name) for pod in settled.waiting]

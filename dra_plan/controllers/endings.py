@@ -1,4 +1,4 @@
-"""Pods that ended while a cluster settled, and their replacements, which are the pods created since, or rejected."""
+"""Pods that ended while a cluster settled, and the pods that replaced them or were rejected as replacements."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .state import EndCause, EndedPod
 BY_EVENT = EndCause(by="events")
 DRAINED = EndCause(by="drain", is_disruption=True)
 FINISHED = EndCause(by="its end")
-"""The cause for a pod that ended because it had run for its set time."""
+"""The cause for a pod whose fixed run time is over."""
 EXPECTED = (BY_EVENT, DRAINED, FINISHED)
-"""The causes that events requested."""
+"""The causes of endings that events requested."""
 
 PodKey = tuple[str, str]
-"""A pod's namespace and name."""
+"""The namespace and name of a pod."""
 
 
 @dataclass(frozen=True)
 class Ending:
     """A pod that ended although no event requested it.
 
-    `made` are the pods that the pod's owner has created since then and that still exist.
+    `made` are the existing pods that its owner has created since then.
     """
 
     ended: EndedPod
@@ -38,8 +38,7 @@ class Ending:
 def endings(ended: Sequence[EndedPod], pods: Iterable[Pod], made: Mapping[str, int]) -> list[Ending]:
     """Return the pods that ended although no event requested it, in the order in which they ended.
 
-    `made` contains, by the UID of each pod that a controller created, the number of pods that had ended before its
-    creation.
+    `made` has the pods that controllers created, by UID, each with the number of pods that had ended before.
     """
     by_owner: dict[tuple[str, str, str], list[Pod]] = defaultdict(list)
     for pod in pods:
@@ -61,13 +60,13 @@ def _of_its_name(pod: Pod, made: Iterable[Pod]) -> Iterator[Pod]:
 
 
 NOBODY = ("", "", "")
-"""The creator of a bare pod."""
+"""The creator of pods that have no controller."""
 
 
 def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
-    """Return the kind, namespace and name of the object that creates pods with this metadata.
+    """Return the kind, namespace and name of the object that creates pods with this metadata, or `NOBODY`.
 
-    For a pod of a ReplicaSet, this is the Deployment. If there is no such object, all three are empty.
+    The creator of a ReplicaSet's pods is the ReplicaSet's Deployment.
     """
     owner, deployment = metadata.controller, deployment_of(metadata)
     if deployment:
@@ -78,8 +77,8 @@ def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
 def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, tuple[EndedPod, Pod | None]]:
     """Return how each pod that existed at the start ended, and the pod that replaces it, if any.
 
-    The keys are the namespaces and names of the pods that ended. Each replacement replaces only one pod. If several
-    pods of an owner ended, it is undefined which replacement belongs to which pod.
+    The keys are the pods' namespaces and names. No two pods have the same replacement. If several pods of an owner
+    ended, it is undefined which replacement belongs to which pod.
     """
     used: set[str] = set()
     places: dict[PodKey, tuple[EndedPod, Pod | None]] = {}
@@ -95,10 +94,10 @@ def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, t
 
 
 def heirs(gone: Iterable[Pod], lacking: Sequence[Pod]) -> dict[PodKey, Pod]:
-    """Return, for each pod in `gone`, the pod that should replace it but that its controller cannot create.
+    """Return, for each pod in `gone`, the pod in `lacking` that should replace it but was rejected.
 
-    The replacements are pods in `lacking`, and each replaces at most one pod. The keys are the namespaces and names of
-    the pods in `gone`. If an owner has several pods in `gone`, it is undefined which pod replaces which.
+    The keys are the namespaces and names of the pods in `gone`. No two pods have the same replacement. If an owner has
+    several pods in `gone`, it is undefined which replacement belongs to which pod.
     """
     used: set[int] = set()
     found: dict[PodKey, Pod] = {}

@@ -30,14 +30,14 @@ _OPTIONS = ("time", "runs")
 _WITH_AN_END = ("Pod", "Job")
 """The kinds of objects whose pods end on their own."""
 LONGEST_WAIT = 10.0 * 365 * 86400
-"""The longest time in seconds that a step may wait: ten years."""
+"""The maximum time that a step may wait, in seconds: ten years."""
 
 
 @dataclass(frozen=True)
 class EventStep:
     """A line in an events file: an action and, if given, its time in seconds after the first line.
 
-    If `runs` is given, the pods that the step creates end that many seconds after their start.
+    If `runs` is given, each pod that the step creates ends after running for that many seconds.
     """
 
     verb: str
@@ -50,7 +50,7 @@ class EventStep:
     def created(self) -> list[tuple[Kind, Any]]:
         """The objects that the step creates, each with its kind.
 
-        Raises InputError if the objects cannot be decoded, or if `runs` is given and none of them ends on its own.
+        Raises InputError if the objects cannot be decoded, or if `runs` is given and none of them can end on its own.
         """
         if self.verb != "create":
             return []
@@ -71,7 +71,7 @@ class RefusedCreate:
 
 
 def read_steps(lines: Iterable[tuple[str, Any]]) -> list[EventStep]:
-    """Return the steps that the decoded lines describe, each with its position.
+    """Return the steps for decoded lines. Each line comes with its position in the input.
 
     Raises InputError for a line that is not a step.
     """
@@ -134,14 +134,14 @@ def _is_seconds(value: object) -> bool:
 
 
 class Events:
-    """An object that carries out steps. `refused` are the objects that could not be created, in order."""
+    """The steps carried out so far. `refused` are the objects that could not be created, in order."""
 
     def __init__(self, server: ApiServer) -> None:
         self._server = server
         self.refused: list[RefusedCreate] = []
 
     def carry_out(self, step: EventStep) -> None:
-        """Carry out the step. `wait` and `settle` do nothing here.
+        """Carry out the step. `wait` and `settle` have no effect here.
 
         Raises InputError if the step cannot be carried out.
         """
@@ -286,7 +286,7 @@ def _decoded(document: Mapping[str, Any], origin: str) -> list[tuple[Kind, Any]]
 
 
 def serves_taint_rules(steps: Iterable[EventStep]) -> bool:
-    """Return whether the steps create device taint rules, for which the API server's gate must be on."""
+    """Return whether the steps create device taint rules, which the API server accepts only if their gate is on."""
     return any(step.verb == "create" and step.value.get("kind") == "DeviceTaintRule" for step in steps)
 
 

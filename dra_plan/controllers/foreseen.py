@@ -1,6 +1,6 @@
-"""The controllers' next actions, found without running the controllers: evictions with their times, and other actions.
+"""The next actions of controllers, such as evictions and their times, found without running the controllers.
 
-An input's time is that of its snapshot, or the newest time in its objects.
+The time of an input is that of its snapshot, or the newest time in its objects.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ForeseenEviction:
-    """A future eviction of a pod because of a taint on one of its devices or on its node.
+    """A future eviction of a pod because of a taint on its node or on one of its devices.
 
-    `seconds` is counted from the time of the input, so 0 means immediately. `time` is the same moment in RFC 3339, if
-    it is known. `device` is the DRIVER, POOL and DEVICE, with the claim that has the device (NAME in the pod's
-    namespace); it is None for a taint on the node. `rule` names the DeviceTaintRule that sets the taint, if a rule sets
-    it. If `tolerated` is set, a toleration delays the eviction until then.
+    `seconds` is counted from the time of the input; 0 means immediately. `time` is the same time in RFC 3339, if it is
+    known. `device` is the driver, pool and device name, or None for a taint on the node. `claim` is the name of the
+    claim with the device. `rule` is the name of the DeviceTaintRule with the taint, or "". `tolerated` says whether a
+    toleration delays the eviction until that time.
     """
 
     pod: Pod
@@ -56,7 +56,7 @@ class ForeseenEvictions:
     def of(self, pod: Pod) -> Sequence[ForeseenEviction]:
         """Return an eviction for each taint that evicts the pod, in order of time.
 
-        The first eviction is the one that takes effect. If the pod stays, the result is empty.
+        Only the first one will happen. The result is empty if the pod stays.
         """
         if not pod.spec.node_name or ended(pod) or pod.metadata.deletion_timestamp is not None:
             return ()
@@ -64,9 +64,9 @@ class ForeseenEvictions:
         return sorted(taints, key=lambda each: each.seconds)
 
     def of_device(self, driver: str, pool: str, device: str) -> Sequence[ForeseenEviction]:
-        """Return the evictions that the taints on this device cause, in the order of the pods.
+        """Return the evictions that taints on this device cause, in the order of the pods.
 
-        Each pod occurs at most once, with its earliest eviction.
+        Each pod has at most one: its earliest.
         """
         return self._by_device.get((driver, pool, device), ())
 
@@ -91,7 +91,7 @@ class ForeseenEvictions:
 def evictions_of(inventory: Inventory, target: Target, pod: Pod) -> Sequence[ForeseenEviction]:
     """Return an eviction for each taint that will evict the pod, in order of time.
 
-    For many pods, use `ForeseenEvictions`.
+    For several pods, use `ForeseenEvictions`.
     """
     return ForeseenEvictions(inventory, target).of(pod)
 
@@ -149,11 +149,11 @@ class _NodeTaints:
 
 @dataclass(frozen=True)
 class NextActions:
-    """The next actions of controllers and admission, as clauses for a message, and the pods that taints evict."""
+    """The next actions of controllers and admission, as clauses of a message, and the pods that taints evict."""
 
     said: Sequence[str] = ()
     evicted_by: Mapping[str, Sequence[Pod]] = field(default_factory=dict)
-    """The pods by what evicts them: `device taint` or `node taint`."""
+    """The pods to be evicted, by cause: `device taint` or `node taint`."""
 
 
 def outlook(simulation: Simulation, outcome: SimulationResult) -> NextActions:
@@ -197,10 +197,7 @@ def _state(inventory: Inventory, target: Target, now: float) -> ClusterState:
 
 
 def newest_time(inventory: Inventory) -> float:
-    """Return the time at which the input was written, as far as the input shows it.
-
-    Simulations of controllers start at that time.
-    """
+    """Return the newest time in the input, at which simulations of controllers start."""
     return latest(_times(inventory))
 
 

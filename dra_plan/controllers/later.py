@@ -1,6 +1,7 @@
-"""A later state of a settling cluster, in which the differences in the next input are written to the API server.
+"""Move a settling cluster to the state in a later input.
 
-Only the differences between two inputs are written, so that the scheduler's and controllers' actions since then stay.
+Only the differences between two inputs are written to the API server, so what the scheduler and the controllers have
+done since the earlier input is kept.
 """
 
 from __future__ import annotations
@@ -25,10 +26,7 @@ _Key = tuple[str, str, str]
 
 
 def go_to(simulation: Simulation, server: ApiServer, before: Inventory, after: Inventory) -> None:
-    """Write the changes from one observation of a cluster to the next to the API server.
-
-    The time of the simulation first advances to the later observation.
-    """
+    """Advance to the time of the later input, and write the differences between the two inputs to the API server."""
     later = LaterState(simulation, before, after)
     later.pass_time()
     for holder in dict.fromkeys(kind.holder for kind in kinds.every() if kind.holder not in _APART):

@@ -1,7 +1,7 @@
-"""LimitRange: defaults for containers without requests, and rejections outside the limits (LimitRanger).
+"""LimitRange: defaults for containers without requests, and rejection of pods outside the limits (LimitRanger).
 
-Each LimitRange in a namespace sets its defaults, and then each rejects pods separately, with all its objections to the
-pod. Limits of volume claims are ignored.
+First, all LimitRanges in the namespace set their defaults. Then each one checks the pod, and reports all of its
+violations at once. Limits of volume claims are ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Amounts = Mapping[str, Quantity]
 
 
 def defaulted(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Pod:
-    """Return the pod with the defaults that the LimitRanges set for its containers."""
+    """Return the pod with the LimitRanges' defaults for its containers."""
     for limits in limit_ranges:
         for item in limits.spec.limits:
             if item.type == _CONTAINER:
@@ -57,7 +57,7 @@ def _with_defaults(pod: Pod, limits: Listed, requests: Listed) -> PodSpec:
 
 
 def given(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield each default request that a LimitRange sets, as container, resource, amount and name of the LimitRange."""
+    """Yield each default request that a LimitRange sets: the container, resource, amount and LimitRange name."""
     for limits in limit_ranges:
         for item in limits.spec.limits:
             if item.type != _CONTAINER:
@@ -71,7 +71,7 @@ def given(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Iterator[tuple[str, s
 
 
 def violation(pod: Pod, limit_ranges: Iterable[LimitRange]) -> str:
-    """Return the objections of the first LimitRange that rejects the pod, or "" if none rejects it."""
+    """Return the violations reported by the first LimitRange that rejects the pod, or "" if none does."""
     for limits in limit_ranges:
         found = list(dict.fromkeys(text for item in limits.spec.limits for text in _of_item(pod, item)))
         if found:
@@ -80,7 +80,7 @@ def violation(pod: Pod, limit_ranges: Iterable[LimitRange]) -> str:
 
 
 def joined(problems: Sequence[str]) -> str:
-    """Return the problems as one text, formatted as the API server lists errors."""
+    """Return the problems as one text, in the API server's format for lists of errors."""
     return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
 
 

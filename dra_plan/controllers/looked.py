@@ -1,4 +1,4 @@
-"""What the API server of a simulation has already examined, so that only later changes are examined again."""
+"""What a simulated API server has already examined, so that only later changes are examined again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .node_eviction import is_troubled
 
 
 class Looked:
-    """A record of the objects that have been examined. Only objects that change later are examined again."""
+    """A record of what has been examined."""
 
     def __init__(self) -> None:
         self.to_release: dict[str, None] = {}
@@ -21,14 +21,14 @@ class Looked:
         self.to_generate: dict[str, None] = {}
         """The UIDs of the pods that may lack claims."""
         self.created: set[str] = set()
-        """The UIDs of the pods that were created since the start."""
+        """The UIDs of the pods created since the start."""
         self._slices: Sequence[ResourceSlice] | None = None
         self._tainted = False
         self._nodes: Sequence[Node] | None = None
         self._troubled = False
 
     def note(self, changed: dict[str, None]) -> None:
-        """Record the pods with these UIDs as changed, and empty `changed`."""
+        """Record that the pods with these UIDs have changed, and empty `changed`."""
         if changed:
             self.to_release.update(changed)
             self.to_generate.update(changed)

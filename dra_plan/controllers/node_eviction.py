@@ -1,6 +1,6 @@
-"""Node taint eviction (tainteviction), the taints that follow from a node's state (nodelifecycle), and pod garbage.
+"""Node taint eviction (tainteviction), taints that follow a node's conditions (nodelifecycle), and pod garbage.
 
-PodDisruptionBudgets do not affect any of these.
+All of them ignore PodDisruptionBudgets.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from .state import Action, ClusterState, DeletePod, EndCause, WriteNode
 _NO_EXECUTE = "NoExecute"
 _OF_READY = {"False": NODE_NOT_READY, "Unknown": UNREACHABLE}
 DEFAULT_TOLERATION_SECONDS = 300
-"""The toleration seconds that admission (DefaultTolerationSeconds) gives every pod for nodes that are not ready or
-unreachable."""
+"""How many seconds every pod tolerates nodes that are not ready or unreachable (DefaultTolerationSeconds)."""
 NODE_MONITOR_SECONDS = 2.5
-"""Half of the node monitor's period: the average time until it notices a change of a node's condition."""
+"""Half of the node monitor's period in seconds: how long it takes, on average, to notice a change of a condition."""
 GARBAGE_SECONDS = 50.0
-"""The time that pods stay after their node is deleted, which is 40 to 60 seconds: a quarantine of 40, and a check every
-20."""
+"""How long pods stay after their node is deleted, in seconds, on average.
+
+The actual time is 40 to 60 seconds: a quarantine of 40, and then a check every 20 seconds.
+"""
 
 CAUSE = EndCause(
     by="node taint",
@@ -49,8 +50,7 @@ GARBAGE = EndCause(
 def step(state: ClusterState) -> list[Action]:
     """Return the actions of the node controllers.
 
-    They evict pods because of taints, each at its time. They delete the pods on nodes that were deleted, and set taints
-    on nodes that are not ready.
+    They evict pods because of taints, delete pods whose node was deleted, and taint nodes that are not ready.
     """
     tainted = {
         name: taints
@@ -72,25 +72,25 @@ def step(state: ClusterState) -> list[Action]:
 
 
 def is_troubled(node: Node) -> bool:
-    """Return whether the node evicts pods, or whether its taints will change because of its Ready condition."""
+    """Return whether the node evicts pods, is not ready, or has a taint that says that it is not ready."""
     return any(taint.effect == _NO_EXECUTE or taint.key in _OF_READY.values() for taint in node.spec.taints) or any(
         each.type == "Ready" and each.status in _OF_READY for each in node.status.conditions
     )
 
 
 def eviction_time(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> float:
-    """Return the time at which the taints evict the pod. If they do not evict it, the time is infinite."""
+    """Return the time at which the taints evict the pod, or infinity if they do not."""
     return deciding_taint(state, pod, taints)[0]
 
 
 def deciding_taint(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> tuple[float, Taint | None]:
-    """Return the time at which the taints evict the pod, or infinity, and the taint that causes the eviction.
+    """Return the time at which the taints evict the pod, or infinity, and the taint that decides it.
 
-    For each taint, the pod's first toleration that matches applies, even if another toleration has fewer seconds
-    (recorded in nt-06). If no toleration matches a taint, the pod is evicted immediately. Otherwise, if several taints
-    exist together, the taint that is tolerated for the fewest seconds decides. The seconds are counted from the time of
-    the taints or of the pod. Later changes to taints do not change the time of the eviction until no taints are left or
-    all of them are tolerated forever (tainteviction, processPodOnNode).
+    A taint that the pod does not tolerate evicts it immediately. For every other taint, the first toleration that
+    matches applies, even if a later one has fewer seconds (recorded in nt-06). If several taints exist together, the
+    lowest number of seconds decides. The seconds are counted from the time of the taints or of the pod. Once set, the
+    time of the eviction changes only when no taints are left or all are tolerated forever (tainteviction,
+    processPodOnNode).
     """
     tolerated: list[tuple[float, int, Taint]] = []
     for taint in taints:

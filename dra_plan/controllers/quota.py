@@ -1,16 +1,17 @@
-"""ResourceQuota and LimitRange: what the API server charges for an object, and the objects that it rejects.
+"""ResourceQuota and LimitRange: what the API server charges for an object, and which objects it rejects.
 
-Claims are charged on creation, by their requests, whatever is allocated later (KEP-4381, quota/v1/evaluator/core
-resource_claims.go). For each class, `CLASS.deviceclass.resource.k8s.io/devices` and the class's extended resource names
-are charged, and one object for the claim. Pods that request extended resources are charged for them; what the pod is
-charged is subtracted from the charge for the claim that the scheduler creates for it.
+A claim is charged for its requests when it is created, whatever is allocated later (KEP-4381, quota/v1/evaluator/core
+resource_claims.go). It is charged as one object, and its devices are charged by class, under
+`CLASS.deviceclass.resource.k8s.io/devices` and the class's extended resource names. A pod is charged for the extended
+resources that it requests; the claim that the scheduler creates for them is charged only for the rest.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 from dra_plan.api.core import (
@@ -26,7 +27,7 @@ from dra_plan.api.quantity import canonical_text, make, parse
 from dra_plan.api.resource import DeviceClass, DeviceRequest, ResourceClaim
 from dra_plan.api.storage import PersistentVolumeClaim
 from dra_plan.api.well_known import COUNTED_OBJECTS, IMPLICIT_PREFIX
-from dra_plan.claims.owners import ended
+from dra_plan.claims.owners import ended, is_new
 from dra_plan.claims.pod_claims import special_claim_owner
 from dra_plan.documents.refusals import OverQuota
 from dra_plan.manifests import kinds
@@ -34,10 +35,10 @@ from dra_plan.near import nearest
 from dra_plan.scheduler.cluster.pod_requests import exact_limits, exact_requests, is_extended
 
 from . import limits
+from .over_quota import DEVICES, first_pods
 
-DEVICES = ".deviceclass.resource.k8s.io/devices"
 DEVICES_OF_ALL = 32
-"""The charge for a request for all devices, which is the maximum that a request may get."""
+"""The number of devices charged for a request for all devices, which is the maximum that a request may get."""
 _CLAIM_COUNT = "count/resourceclaims.resource.k8s.io"
 _BOTH_NAMES = ("cpu", "memory", "ephemeral-storage")
 _REQUESTED = ("cpu", "memory")
@@ -51,32 +52,29 @@ Charges = Mapping[str, int]
 """Amounts in billionths, by resource name."""
 
 
-def in_words(amounts: Sequence[OverQuota], namespace: str) -> str:
-    """Return a sentence such as `quota ml/gpus allows 28 h100 devices, 28 are used and 1 more is requested`."""
-    limits = []
-    for one in amounts:
-        what = f"{one.resource.removesuffix(DEVICES)} devices" if one.resource.endswith(DEVICES) else one.resource
-        are, is_ = ("is" if amount == "1" else "are" for amount in (one.used, one.requested))
-        limits.append(f"{one.hard} {what}, {one.used} {are} used and {one.requested} more {is_} requested")
-    return f"quota {namespace}/{amounts[0].quota} allows {'; '.join(limits)}"
-
-
 class Quotas:
-    """The quotas and limits in all namespaces, and their usage, which changes as objects are added and removed."""
+    """The quotas and limits of all namespaces, and their usage."""
 
     def __init__(self, inventory: Inventory) -> None:
         self._quotas: dict[str, list[ResourceQuota]] = {}
         self._limits: dict[str, list[LimitRange]] = {}
         self._hard: dict[str, Mapping[str, int]] = {}
         """Each quota's limits, in billionths."""
+        self._given = inventory
         self.exceeded: dict[str, list[OverQuota]] = {}
         """The exceeded amounts, by rejection message."""
         self.renew(inventory)
         self._classes: Callable[[], Iterable[DeviceClass]] = lambda: inventory.classes
         self._objects: Callable[[str], Iterable[object]] = lambda _namespace: ()
 
+    @cached_property
+    def _there(self) -> Set[tuple[str, str]]:
+        """The pods and claims that exist before anything is created, by kind and key."""
+        pods = (pod for pod in self._given.pods if not is_new(self._given, pod))
+        return {*(("Pod", pod.key) for pod in pods), *(("ResourceClaim", claim.key) for claim in self._given.claims)}
+
     def renew(self, inventory: Inventory) -> None:
-        """Replace the quotas and limits."""
+        """Replace the quotas and limits with those of the inventory."""
         self._quotas, self._limits, self._hard = defaultdict(list), defaultdict(list), {}
         for quota in inventory.quotas:
             self._quotas[quota.metadata.namespace].append(quota)
@@ -85,11 +83,7 @@ class Quotas:
             self._limits[each.metadata.namespace].append(each)
 
     def watch(self, classes: Callable[[], Iterable[DeviceClass]], objects: Callable[[str], Iterable[object]]) -> None:
-        """Set two sources that the quotas read.
-
-        `classes` returns the device classes, and `objects` returns the objects that are charged to the quotas of a
-        namespace.
-        """
+        """Set the sources of the device classes and of the objects that count towards a namespace's quotas."""
         self._classes, self._objects = classes, objects
 
     @property
@@ -98,14 +92,14 @@ class Quotas:
         return bool(self._quotas or self._limits)
 
     def limited(self, pod: Pod) -> Pod:
-        """Return the pod with the defaults that the LimitRanges in its namespace set for its containers."""
+        """Return the pod with the defaults that its namespace's LimitRanges set for its containers."""
         return limits.defaulted(pod, self._limits.get(pod.metadata.namespace, ()))
 
     def refuses(self, obj: object, kept: dict[str, Counter[str]] | None = None) -> str:
-        """Return the reason why the API server rejects the object, or "" if the API server accepts it.
+        """Return the reason why the API server rejects the object, or "" if it accepts the object.
 
-        The object must have its defaults. `kept` contains the usage of each quota that is already known, by
-        NAMESPACE/NAME. Newly computed usage is added to `kept`.
+        The object must have its defaults. `kept` caches the usage of quotas, by NAMESPACE/NAME; missing usage is added
+        to it.
         """
         namespace = obj.metadata.namespace  # type: ignore[attr-defined]
         if isinstance(obj, Pod):
@@ -171,23 +165,35 @@ class Quotas:
             return ",".join(f"{key}={_text(amounts[key], quota.spec.hard[key])}" for key in over)
 
         said = f"exceeded quota: {name}, requested: {listed(charged)}, used: {listed(used)}, limited: {listed(hard)}"
-        like = quota.spec.hard
-        self.exceeded[said] = [
-            OverQuota(
-                quota=name,
-                resource=key,
-                requested=_text(charged[key], like[key]),
-                used=_text(used[key], like[key]),
-                hard=_text(hard[key], like[key]),
-            )
-            for key in over
-        ]
+        if said not in self.exceeded:
+            self.exceeded[said] = [self._amounts(quota, key, charged[key], used[key]) for key in over]
         return said
 
-    def overdrawn(self, quota: ResourceQuota) -> list[tuple[str, str, str]]:
-        """Return the resources whose usage exceeds the quota, with the used and the allowed amount.
+    def _amounts(self, quota: ResourceQuota, resource: str, requested: int, used: int) -> OverQuota:
+        """Return the amounts of a resource that the quota has too little of, and the new pods that use some of it."""
+        like = quota.spec.hard[resource]
+        objects = [one for one in self._objects(quota.metadata.namespace) if in_scope(quota, one)]
+        charged = [(one, amount) for one in objects if (amount := self.charges(one).get(resource, 0))]
+        now = min(used, sum(amount for one, amount in charged if not self._is_made(one)))
+        return OverQuota(
+            quota=quota.metadata.name,
+            resource=resource,
+            requested=_text(requested, like),
+            used=_text(used, like),
+            used_now=_text(now, like),
+            later=_text(used - now, like),
+            first=first_pods((one for one, _ in charged if self._is_made(one)), objects),
+            hard=str(like),
+        )
 
-        No pod is evicted because of this.
+    def _is_made(self, obj: object) -> bool:
+        """Return whether the object is a pod or claim that did not exist before."""
+        return isinstance(obj, Pod | ResourceClaim) and (obj.kind, obj.key) not in self._there
+
+    def overdrawn(self, quota: ResourceQuota) -> list[tuple[str, str, str]]:
+        """Return the resources whose usage exceeds the quota, each with the used and the allowed amount.
+
+        No pod is evicted for this.
         """
         hard = self._hard[quota_key(quota)]
         used = self.used(quota, hard)
@@ -195,13 +201,13 @@ class Quotas:
         return [(name, *amounts) for name, amounts in self.amounts(quota, over).items()]
 
     def amounts(self, quota: ResourceQuota, names: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """Return the used and the allowed amounts of these resources of the quota, as text."""
+        """Return the used and the allowed amount of each resource, as text."""
         hard, like = self._hard[quota_key(quota)], quota.spec.hard
         used = self.used(quota, names)
         return {name: (_text(used[name], like[name]), _text(hard[name], like[name])) for name in names}
 
     def used(self, quota: ResourceQuota, names: Iterable[str]) -> Counter[str]:
-        """Return the amount of each of these resources that objects in the quota's namespace use."""
+        """Return how much of each resource the objects in the quota's namespace use."""
         total: Counter[str] = Counter(dict.fromkeys(names, 0))
         for obj in self._objects(quota.metadata.namespace):
             if in_scope(quota, obj):
@@ -211,7 +217,7 @@ class Quotas:
         return total
 
     def charges(self, obj: object) -> Charges:
-        """Return the amounts that quotas charge for the object, in billionths."""
+        """Return what quotas charge for the object, in billionths."""
         if isinstance(obj, Pod):
             return _of_pod(obj)
         if isinstance(obj, ResourceClaim):
@@ -246,7 +252,7 @@ class Quotas:
 
 @dataclass(frozen=True)
 class QuotaExcess:
-    """The amount of a resource by which objects exceed the quota even if nothing else uses the quota."""
+    """A resource of which objects need more than a quota allows, even if nothing else uses the quota."""
 
     quota: str
     resource: str
@@ -255,9 +261,9 @@ class QuotaExcess:
 
 
 def beyond(quotas: Quotas, objects: Sequence[tuple[object, int]]) -> Iterator[QuotaExcess]:
-    """Yield an excess for each quota that does not allow these numbers of objects, even if no other objects exist.
+    """Yield each quota limit that these numbers of objects exceed even if nothing else uses the quota.
 
-    All objects must be in one namespace.
+    All objects must be in the same namespace.
     """
     first = objects[0][0]
     for quota in quotas.all_of(first.metadata.namespace):  # type: ignore[attr-defined]
@@ -271,12 +277,12 @@ def beyond(quotas: Quotas, objects: Sequence[tuple[object, int]]) -> Iterator[Qu
 
 
 def unstated(quotas: Quotas, pod: Pod) -> Iterator[tuple[str, str]]:
-    """Yield the quotas that reject the pod because it does not set requests or limits, with their messages."""
+    """Yield the quotas that reject the pod for not setting requests or limits, with their messages."""
     return _unstated(quotas.of(pod), pod)
 
 
 def unset(quotas: Quotas, quota: ResourceQuota, pod: Pod) -> list[str]:
-    """Return the resources that the quota requires and that the pod does not set, even after the current defaults."""
+    """Return the resources that the quota requires and that neither the pod nor a LimitRange default sets."""
     return [*_unset(quotas.limited(pod), quota.spec.hard)] if in_scope(quota, pod) else []
 
 
@@ -288,9 +294,9 @@ def counts_pods_or_claims(resource: str) -> bool:
 
 
 def never_counted(resource: str, classes: Sequence[str]) -> str:
-    """Return the reason why nothing is ever counted under this resource name, or "" if something can be counted.
+    """Return why nothing is ever counted under this resource name, or "" if it can be used.
 
-    The name must be one that counts the devices of a class.
+    Only names for the devices of a class are checked.
     """
     implicit = f"requests.{IMPLICIT_PREFIX}"
     own = resource.removesuffix(DEVICES) if resource.endswith(DEVICES) else ""
@@ -313,9 +319,9 @@ def _unstated(quotas: Iterable[ResourceQuota], obj: object) -> Iterator[tuple[st
 
 
 class QuotaLedger:
-    """The usage of quotas. Each further charge is fast.
+    """The usage of quotas, cached so that each further charge is fast.
 
-    The usage is right only as long as every object that is created is charged here.
+    The usage is correct only if every object that is created is charged here.
     """
 
     def __init__(self, quotas: Quotas) -> None:
@@ -323,9 +329,9 @@ class QuotaLedger:
         self._used: dict[str, Counter[str]] = {}
 
     def refuses(self, obj: object) -> str:
-        """Return the reason why the API server rejects the object, or "" if the API server accepts it.
+        """Return the reason why the API server rejects the object, or "" if it accepts the object.
 
-        An object that is accepted is charged, so the caller must create it.
+        An accepted object is charged, so the caller must create it.
         """
         refusal = self._quotas.refuses(obj, self._used)
         quotas = [] if refusal else self._quotas.of(obj)
@@ -338,10 +344,7 @@ class QuotaLedger:
         return refusal
 
     def forget(self) -> None:
-        """Discard the cached usage, because an object was added or removed without being charged here.
-
-        Usage is recomputed on the next call.
-        """
+        """Discard the cached usage. Call this when objects change without being charged here."""
         self._used.clear()
 
 
@@ -351,13 +354,13 @@ def _forbidden(obj: object) -> str:
 
 
 def without_name(obj: object, message: str) -> str:
-    """Return the message without its beginning if the beginning names the object."""
+    """Return the API server's message without the name of the object at its beginning."""
     head = _forbidden(obj)
     return message[len(head) :] if message[: len(head)] == head else message
 
 
 def quota_key(quota: ResourceQuota) -> str:
-    """Return the key of the quota, as NAMESPACE/NAME."""
+    """Return the key of the quota, NAMESPACE/NAME."""
     return f"{quota.metadata.namespace}/{quota.metadata.name}"
 
 
@@ -457,7 +460,7 @@ def _invalid_quota(quota: ResourceQuota) -> str:
 
 
 def in_scope(quota: ResourceQuota, obj: object) -> bool:
-    """Return whether the quota counts the object. If the quota has scopes, it counts only pods."""
+    """Return whether the quota counts the object. A quota with scopes counts only pods."""
     selector = quota.spec.scope_selector
     if not quota.spec.scopes and (selector is None or not selector.match_expressions):
         return True
@@ -471,7 +474,7 @@ def in_scope(quota: ResourceQuota, obj: object) -> bool:
 def scopes_of(quota: ResourceQuota) -> list[str]:
     """Return the scopes of the quota as text.
 
-    Scopes of its scopeSelector have an operator and values, except with Exists.
+    A scope from the scopeSelector includes its operator and values, unless the operator is Exists.
     """
     selector = quota.spec.scope_selector
     found = [*quota.spec.scopes]

@@ -1,4 +1,4 @@
-"""Clusters that never settle: pods are evicted and recreated, and the same state returns again and again."""
+"""Clusters that never settle because pods are evicted and recreated and the same state returns again and again."""
 
 from __future__ import annotations
 
@@ -11,29 +11,25 @@ from .apiserver import ApiServer
 from .state import EndedPod
 
 MOST_REPEATS = 4
-"""How many times the cluster may return to an earlier state, with pods evicted meanwhile; after that, it is considered
-never to settle."""
+"""How often an earlier state may return, with evictions in between, before the cluster counts as never settling."""
 ENDLESS = "pods are evicted and recreated endlessly"
-"""The reason why such a cluster never settles."""
+"""The reason why a cluster that repeats its states never settles."""
 
 
 class Repeats:
-    """The states of a cluster after evictions, counted to detect that the cluster never settles."""
+    """A count of the states of a cluster after evictions, used to detect that it never settles."""
 
     def __init__(self, server: ApiServer, cluster: SimulatedCluster, unwatched: int = 0) -> None:
-        """Begin now; the states after the first `unwatched` ended pods are not looked at."""
+        """Start counting, but only after `unwatched` more pods have ended."""
         self._server, self._cluster = server, cluster
         self._seen: Counter[object] = Counter()
         self._ended_before: dict[object, int] = {}
         self._from = len(server.ended) + unwatched
 
     def repeats_after(self) -> int | None:
-        """Count the current state of the cluster.
+        """Count the current state. Return None unless it has occurred too often.
 
-        If the state has occurred too often, return where the repetition began.
-
-        The result is the number of pods that had ended when the state last occurred, or None if the cluster may still
-        settle.
+        Otherwise, return the number of pods that had ended when it last occurred.
         """
         ended = len(self._server.ended)
         if ended < self._from:

@@ -21,8 +21,8 @@ FAILED = "FailedResourceClaimCreation"
 def release(state: ClusterState) -> Iterator[Action]:
     """Yield the actions that delete or free the claims that pods no longer need.
 
-    A generated claim is deleted with its pod. Any other claim is no longer reserved for the pod. If no users are left,
-    the claim loses its devices. A claim is not freed merely because no pod uses it.
+    A generated claim is deleted with its pod. Other claims are no longer reserved for the pod, and are deallocated when
+    their last user ends. A claim that is not reserved for any pod stays allocated.
     """
     for claim in state.inventory.claims:
         owner = claim.metadata.controller
@@ -69,7 +69,7 @@ def _is_done(state: ClusterState, uid: str, claim: ResourceClaim, name: str) -> 
 def generate(state: ClusterState) -> Iterator[Action]:
     """Yield the actions that create the claims that pods lack, in the order of the pods' entries.
 
-    If a claim of a pod cannot be created, the pod's further claims are not created either.
+    If one of a pod's claims cannot be created, its remaining claims are not created either.
     """
     for pod in state.inventory.pods:
         if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod):

@@ -1,6 +1,6 @@
-"""Settling a cluster with rounds of the scheduler and controllers, in simulated time, until nothing changes any more.
+"""Settle a cluster: run the scheduler and the controllers in simulated time until nothing changes any more.
 
-The controllers themselves are the other modules of this package; `foreseen` predicts the next actions without running
+The other modules of this package implement the controllers. `foreseen` predicts their next actions without running
 them.
 """
 
@@ -49,16 +49,16 @@ from .state import (
 )
 
 MOST_ROUNDS = 10_000
-"""The maximum number of rounds of scheduler and controllers after one step of the events."""
+"""The maximum number of rounds of scheduler and controllers after each step of the events."""
 MOST_VICTIMS = 50_000
-"""The maximum number of preempted pods that end one after the other; more of them are considered endless."""
+"""The maximum number of preempted pods that end one after another. Beyond it, preemption is considered endless."""
 PATIENCE_SECONDS = 120.0
-"""The quiet time after which a cluster has settled; later actions are listed as pending."""
+"""How long nothing must happen before a cluster has settled, in seconds. Later actions are listed as pending."""
 SHARERS_AT_ONCE = 2
-"""How many pods that share a claim are gone before the scheduler tries the first pod's successor.
+"""How many pods that share a claim end before the scheduler tries the replacement of the first one.
 
-Evictions, successors and the claim controller race. In recordings, the claim is freed if one or two pods in a
-Deployment share it (dt-68, dt-69); if three pods do, the successors join before the last pod has left, and this never
+Evictions, replacements and the claim controller race. In recordings, the claim is freed if one or two pods in a
+Deployment share it (dt-68, dt-69). If three pods do, the replacements join before the last pod has left, and this never
 ends (dt-08).
 """
 
@@ -76,35 +76,35 @@ class Happening:
     message: str
     moment: float
     refusal: str = ""
-    """The API server's message, if it rejected something."""
+    """The API server's message if it rejected an object."""
 
 
 @dataclass
 class Settled:
-    """The final state of a simulated cluster. Times are in seconds, measured by the same clock as `start`."""
+    """The final state of a simulated cluster. Times are in seconds on the clock of `start`."""
 
     server: ApiServer
     state: ClusterState
     refused: list[RefusedCreate]
     happenings: list[Happening]
     pending: list[DeletePod]
-    """Evictions that are due later than the simulation waited after everything else."""
+    """The evictions that are due only after the cluster has settled."""
     rounds: int
     conditions: list[RuleCondition]
     unsettled: str
     """The reason why the cluster never settles, or ""."""
     lost_rules: list[str] = field(default_factory=list)
-    """The device taint rules that were created after the start, which a scheduler with E3 never receives."""
+    """The device taint rules created after the start, which a scheduler with quirk E3 never receives."""
     waiting: list[Pod] = field(default_factory=list)
-    """Pods that are retried indefinitely and always fail with an error."""
+    """The pods that are retried indefinitely and fail with an error each time."""
     repeats_after: int | None = None
-    """The number of pods that had ended when the last endless repetition began; None if nothing repeats."""
+    """The number of pods that had ended when the last endless repetition began, or None if nothing repeats."""
     not_made: list[tuple[Pod, str]] = field(default_factory=list)
-    """The pods that workloads still lack because the API server rejects them, with its messages."""
+    """The pods that workloads lack because the API server rejects them, with its messages."""
     over_at_creation: Mapping[PodKey, list[OverQuota]] = field(default_factory=dict)
-    """The quota amounts because of which pods in the input could not be created."""
+    """The exceeded quota amounts that prevented the creation of pods in the input."""
     why_not_made: Mapping[PodKey, str] = field(default_factory=dict)
-    """Why pods are not created, without the names that a controller tried."""
+    """Why pods are not created, without the generated pod names."""
 
     @cached_property
     def endings(self) -> list[Ending]:
@@ -118,17 +118,16 @@ class Settled:
 
     @cached_property
     def refused_heirs(self) -> Mapping[PodKey, Pod]:
-        """The pods that the API server rejects although each of them should replace a pod.
+        """The replacements that the API server rejected, by the namespace and name of the pod to be replaced.
 
-        The key of each pod is the namespace and name of the pod that it would replace. The pods to be replaced existed
-        at the start and have ended.
+        Only pods that existed at the start are considered.
         """
         gone = (each.pod for each, heir in self.places.values() if heir is None)
         return heirs(gone, [pod for pod, _ in self.not_made])
 
     @cached_property
     def evicted_endlessly(self) -> list[PodKey]:
-        """The pods that existed at the start and whose replacements are evicted indefinitely."""
+        """The pods that existed at the start and whose replacements are evicted endlessly."""
         if self.repeats_after is None:
             return []
         makers = {maker(each.pod.metadata) for each in self.server.ended[self.repeats_after :]} - {NOBODY}
@@ -141,18 +140,12 @@ class Settled:
 
     @cached_property
     def claims_refused(self) -> Mapping[PodKey, str]:
-        """The messages of the events about claims that could not be created.
-
-        The keys are the pods that lack the claims.
-        """
+        """The controller's message about claims that could not be created, by the pod that lacks them."""
         return {(each.namespace, each.name): each.message for each in self._failed_claims}
 
     @property
     def over_quota(self) -> Mapping[PodKey, list[OverQuota]]:
-        """The quota amounts that prevented the creation of pods or of their claims.
-
-        The keys are the pods that could not be created or that lack a claim.
-        """
+        """The exceeded quota amounts that prevented the creation of pods or their claims, by pod."""
         exceeded = self.server.quotas.exceeded
         claims = {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}
         pods = {(pod.metadata.namespace, pod.metadata.name): exceeded.get(said, []) for pod, said in self.not_made}
@@ -164,7 +157,7 @@ class Settled:
 
 
 class Settling:
-    """A simulation of a cluster over time. It carries out steps, and the cluster settles after each step."""
+    """A simulation of a cluster over time. It carries out steps, and the cluster settles after each of them."""
 
     def __init__(
         self,
@@ -173,7 +166,7 @@ class Settling:
         patience: float = PATIENCE_SECONDS,
         uncharged: Callable[[Pod], bool] = lambda _pod: False,
     ) -> None:
-        """Begin with the newest time in the input; pods that are `uncharged` do not count towards quotas."""
+        """Start at the newest time in the input. Pods for which `uncharged` is true do not count towards quotas."""
         self._simulation, self._patience = simulation, patience
         simulation.clock.advance_to(newest_time(simulation.inventory))
         self._server = ApiServer(simulation, Quotas(simulation.inventory), never_ready, uncharged)
@@ -185,16 +178,16 @@ class Settling:
         self._unsettled = ""
         self._repeats_after: int | None = None
         self.before_time_passes: Callable[[float], None] = lambda _until: None
-        """The function called after everything that happened at one time, before the clock advances."""
+        """A callback that runs after everything that happens at one time, before the clock advances."""
         self._stopped: set[str] = set()
-        """Pods of which a claim was rejected in this round: their further claims are not created."""
+        """The pods for which a claim was rejected in this round. No more claims are created for them."""
         self.forks = Forks(self)
-        """The changes that can be taken back."""
+        """The changes that can be undone."""
 
     not_kept = ("forks",)
 
     def parts(self) -> Iterable[object]:
-        """Return the objects that belong to the simulation and that hold changes of their own."""
+        """Return the parts that a fork of the simulation has to save."""
         return self._simulation, self._server, self._events
 
     def start(self) -> None:
@@ -205,9 +198,9 @@ class Settling:
         self._schedule()
 
     def run(self, steps: Sequence[EventStep], then: Sequence[Inventory] = ()) -> Settled:
-        """Let the cluster settle, then carry out the later states and the steps, and return the final state.
+        """Let the cluster settle, apply the later inputs in `then`, carry out the steps, and return the final state.
 
-        The cluster also settles after each later state and after the last step.
+        The cluster also settles after each input and after the last step.
         """
         self.start()
         self.settle()
@@ -233,7 +226,7 @@ class Settling:
         return self._outcome()
 
     def follow(self, steps: Iterable[EventStep]) -> Settled:
-        """Carry out each step at its time after the start. Return the final state after all later events."""
+        """Carry out each step at its time after the start. Return the final state once nothing further happens."""
         self.start()
         self._server.start = self._server.now
         self._until(self._server.now)
@@ -271,11 +264,11 @@ class Settling:
     # Rounds
 
     def settle(self) -> None:
-        """Let everything happen that does not need further events."""
+        """Let everything happen that needs no further step."""
         self._until(None)
 
     def go_on(self) -> None:
-        """Schedule the pods that were created. Controllers act only if pods are preempted for them."""
+        """Schedule the pods that were created. Controllers act only if pods are preempted."""
         self._run_scheduler()
         if self._server.victims():
             self.settle()
@@ -448,7 +441,7 @@ class Settling:
             except PodClaimError:
                 continue
             claim = self._simulation.cluster.claims.get(pod.metadata.namespace, name or "")
-            if claim is not None and claim.status is not None and len(claim.status.reserved_for) > 1:
+            if claim is not None and len(claim.reserved_for) > 1:
                 found.append((pod.metadata.namespace, claim.metadata.name))
         return found
 
@@ -581,7 +574,7 @@ class Settling:
 
 
 def claim_failure(entry: str, refusal: str) -> str:
-    """Return the claim controller's message about a pod's entry whose claim the API server rejected."""
+    """Return the claim controller's message about an entry whose claim the API server rejected."""
     return f"PodResourceClaim {entry}: create ResourceClaim : {refusal}"
 
 

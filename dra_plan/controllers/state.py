@@ -1,4 +1,4 @@
-"""The controllers' view of a cluster at one time, and their possible actions."""
+"""The controllers' view of a cluster at one time, and the actions that they can take."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dra_plan.scheduler.cluster.keys import pod_uid
 
 @dataclass(frozen=True)
 class EndCause:
-    """The reason why a pod ended: the component that ended it, and the text of its `DisruptionTarget` condition.
+    """Why a pod ended: the component that ended it, and the text of its `DisruptionTarget` condition.
 
     The text is empty if the pod has no such condition.
     """
@@ -28,18 +28,18 @@ class EndCause:
     reason: str = ""
     message: str = ""
     event: str = ""
-    """The reason in the events that the controller writes about the pod."""
+    """The reason in the controller's events about the pod."""
     marks: str = ""
-    """The text of the event when the pod is deleted; {pod} is its key."""
+    """The message of the event when the pod is deleted; `{pod}` stands for its key."""
     cancels: str = ""
-    """The text of the event when the pod is no longer to be deleted."""
+    """The message of the event when the deletion is cancelled."""
     is_disruption: bool = False
-    """True if the pod then has the `DisruptionTarget` condition, which Jobs' failure policies look for."""
+    """True if the pod then has the `DisruptionTarget` condition, which the failure policies of Jobs look for."""
 
 
 @dataclass(frozen=True)
 class DeviceWithTaint:
-    """A device, as DRIVER/POOL/DEVICE, with its taint. It includes the name of the rule that sets the taint, or ""."""
+    """A device, as DRIVER/POOL/DEVICE, its taint, and the name of the rule with the taint, or ""."""
 
     device: str
     taint: DeviceTaint
@@ -48,36 +48,36 @@ class DeviceWithTaint:
 
 @dataclass(frozen=True)
 class EndedPod:
-    """A pod that has ended. `moment` is in seconds since the epoch, as are all times in this module."""
+    """A pod that has ended. `moment` is in seconds since the epoch, like all times in this module."""
 
     pod: Pod
     moment: float
     cause: EndCause
     rules: tuple[str, ...] = ()
-    """The device taint rules because of which it was evicted."""
+    """The names of the device taint rules that evicted the pod."""
     taint: DeviceWithTaint | None = None
-    """The device taint that ended it first."""
+    """The device taint that evicted the pod first."""
 
 
 @dataclass(frozen=True)
 class DeletePod:
     """The deletion of a pod, now or at the time `at`.
 
-    If the reason for the deletion is gone at that time, the pod is not deleted.
+    The pod is not deleted if the reason no longer exists at that time.
     """
 
     pod: Pod
     cause: EndCause
     at: float = 0.0
     rules: tuple[str, ...] = ()
-    """The device taint rules that cause it."""
+    """The names of the device taint rules that cause the deletion."""
     taint: DeviceWithTaint | None = None
-    """The device taint that causes it first."""
+    """The device taint that causes the deletion first."""
 
 
 @dataclass(frozen=True)
 class CreatePod:
-    """The creation of a pod, now or at the time `at`. `owner` is the kind and name of the pod's owner."""
+    """The creation of a pod, now or at the time `at`. `owner` is the kind and name of its owner."""
 
     pod: Pod
     owner: tuple[str, str]
@@ -135,7 +135,7 @@ Action = DeletePod | CreatePod | CreateClaim | WriteClaim | DeleteClaim | WriteN
 
 @dataclass(frozen=True)
 class AbsentOwner:
-    """A controller that pods name but that is not in the input, with the pods that it had at the start."""
+    """A controller that pods refer to but that is not in the input, with the pods that it had at the start."""
 
     kind: str
     name: str
@@ -146,11 +146,10 @@ class AbsentOwner:
 class ClusterState:
     """The objects in a cluster at the time `now`, and the changes since `start`.
 
-    `made` contains the UIDs of the pods that controllers created. `revisions` contains the template of each pod, as far
-    as it is known. `lost_nodes` contains the deleted nodes, each with the time of its deletion. `changed` contains the
-    time at which each object changed, by kind, namespace and name. `evicted_at` contains, by pod UID, the times for
-    which evictions by node taints are already decided. `absent_owners` and `unlisted_templates` are not in the input
-    but derived from it.
+    `made` are the UIDs of the pods that controllers created. `revisions` are the known templates of pods. `lost_nodes`
+    are the deleted nodes, with the times of their deletion. `changed` is the time at which each object changed, by
+    kind, namespace and name. `evicted_at` are the times already set for evictions by node taints, by pod UID.
+    `absent_owners` and `unlisted_templates` are not in the input but derived from it.
     """
 
     now: float
@@ -166,18 +165,18 @@ class ClusterState:
     absent_owners: Sequence[AbsentOwner] = ()
     unlisted_templates: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
     has_device_taints: bool = True
-    """False if it is known that no published device has a taint."""
+    """Whether any published device may have a taint."""
     known: Index | None = None
-    """Look-ups over a state with the same claim templates."""
+    """The index of another state with the same claim templates."""
 
     @cached_property
     def index(self) -> Index:
-        """The look-ups over these objects."""
+        """The index of the objects."""
         return Index(self.inventory, self.known)
 
     @cached_property
     def pods_by_uid(self) -> Mapping[str, Pod]:
-        """The pods that exist, with their UIDs as keys."""
+        """The existing pods by UID."""
         return {pod_uid(pod): pod for pod in self.inventory.pods}
 
     @cached_property
@@ -187,7 +186,7 @@ class ClusterState:
 
     @cached_property
     def nodes(self) -> Mapping[str, Node]:
-        """The nodes, with their names as keys."""
+        """The nodes by name."""
         return {node.metadata.name: node for node in self.inventory.nodes}
 
     @cached_property
@@ -201,7 +200,7 @@ class ClusterState:
 
     @cached_property
     def names(self) -> Mapping[str, set[str]]:
-        """The names of all pods that exist or have ended, for each namespace."""
+        """The names of all pods that exist or have ended, by namespace."""
         found: dict[str, set[str]] = defaultdict(set)
         for pod in self.inventory.pods:
             found[pod.metadata.namespace].add(pod.metadata.name)
@@ -210,9 +209,9 @@ class ClusterState:
         return found
 
     def since(self, kind: str, name: str) -> float:
-        """Return the time at which an event last changed the object, or the start of the simulation.
+        """Return the time at which an event last changed the object, or else the start of the simulation.
 
-        The object must be of a cluster-scoped kind.
+        The object must be cluster-scoped.
         """
         return self.changed.get((kind, "", name), self.start)
 
@@ -220,6 +219,6 @@ class ClusterState:
 def needs_none(pod: Pod) -> bool:
     """Return whether the pod no longer needs its claims.
 
-    This is the case if the pod has finished, or if it is being deleted before it has a node.
+    A pod that has finished does not need them, and neither does a pod that is deleted before it gets a node.
     """
     return ended(pod) or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)

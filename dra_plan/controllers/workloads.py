@@ -1,7 +1,7 @@
-"""The workload controllers: how pods are recreated, in what order, and how updates and scaling proceed.
+"""The workload controllers: how they recreate, order, update and scale pods.
 
-Deployments and their ReplicaSets are treated as one; pods belong to the Deployment, and a pod's revision identifies its
-template.
+A Deployment and its ReplicaSets are treated as one controller, which owns the pods. A pod's revision is the template
+that it was created from.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import Node, Pod, PodTemplateSpec
 from dra_plan.api.int_or_string import scaled
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.well_known import TEMPLATE_HASH
 from dra_plan.api.workloads import AnyWorkload, Job, UpdateStrategy, Workload, pod_template
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controls, counts_for, ended, is_over, is_ready, wanted
@@ -25,14 +26,13 @@ from dra_plan.scheduler.new_pods import daemon_may_run, daemon_node, is_ordered,
 
 from .state import Action, ClusterState, CreatePod, DeletePod, EndCause
 
-_HASH_LABEL = "pod-template-hash"
 _REVISION_LABEL = "controller-revision-hash"
 _QUARTER = "25%"
 _MOST_DIGITS = 10
 """The maximum number of digits of an ordinal."""
 DEFAULT_BACKOFF_LIMIT = 6
 JOB_BACKOFF_SECONDS = 10.0
-"""The delay before a failed pod of a Job is replaced, doubled with each further failure."""
+"""The delay before a Job's failed pod is replaced, in seconds. It doubles with each further failure."""
 MOST_JOB_BACKOFF_SECONDS = 600.0
 
 _IGNORE, _FAIL_JOB = "Ignore", "FailJob"
@@ -46,7 +46,7 @@ BACKOFF_LIMIT = EndCause(by="Job", reason="BackoffLimitExceeded", message="Job h
 
 
 def step(state: ClusterState) -> Iterator[Action]:
-    """Yield the actions of the controllers of all workloads, in input order."""
+    """Yield the actions of all workloads' controllers, in input order."""
     names = _TakenNames(state)
     for workload in state.inventory.workloads:
         if is_over(workload) or state.index.is_planned_elsewhere(workload):
@@ -162,7 +162,7 @@ def _scaled_down(old: Sequence[Pod], new: Sequence[Pod], count: int, unavailable
 
 
 def rollout_bounds(strategy: UpdateStrategy, count: int) -> tuple[int, int]:
-    """Return two numbers that limit a rollout: how many extra pods may exist, and how many pods may be missing.
+    """Return how many extra pods may exist during a rollout, and how many may be missing.
 
     Percentages are rounded up for the first number and down for the second.
     """
@@ -188,10 +188,10 @@ def _is_current(state: ClusterState, workload: Workload, pod: Pod) -> bool:
 
 
 def given_revisions(inventory: Inventory) -> dict[str, object]:
-    """Return the revision of each pod of a StatefulSet or DaemonSet, by UID, as far as the input shows it.
+    """Return the revision of each pod of a StatefulSet or DaemonSet, by UID, if the input shows it.
 
-    If the label of a pod names another revision than the status of the set does, the pod comes from an older template.
-    If no revision is given, the pod is assumed to come from the template in the input.
+    A pod comes from an older template if its revision label differs from the revision in the set's status. Without
+    either, the pod is assumed to come from the template in the input.
     """
     index = Index(inventory)
     found: dict[str, object] = {}
@@ -207,11 +207,8 @@ def given_revisions(inventory: Inventory) -> dict[str, object]:
 
 
 def revision(template: PodTemplateSpec) -> PodTemplateSpec:
-    """Return the template in the form that it has in the ReplicaSets of its Deployment.
-
-    The label that distinguishes these ReplicaSets is left out.
-    """
-    labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != _HASH_LABEL}
+    """Return the template as in the ReplicaSets of a Deployment, but without the label that tells them apart."""
+    labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != TEMPLATE_HASH}
     return replace(template, metadata=replace(template.metadata, labels=labels or None))
 
 

@@ -1,7 +1,5 @@
-"""The printed documents of dra-plan, as frozen structs; JSON, tables, reports and schemas are built from them.
+"""The documents that dra-plan prints, as frozen structs. JSON output, tables, reports and schemas are built from them.
 
-This package has the structs that several questions share; the document of one question is in its folder.
-
-Documents are only values: planning code creates them, printing code reads them.
-Nothing here plans, words or formats anything.
+The structs here are shared by several questions; each question's own document is in its folder. Documents are plain
+values: planning code creates them, and printing code reads them.
 """

@@ -31,7 +31,7 @@ SetOutcome = Annotated[Outcome, one_of("Fits", "DoesNotFit", "Error", "Undecided
 
 
 class PlannedClaim(DocumentPart, frozen=True, kw_only=True):
-    """A claim, and the devices that it would get."""
+    """A claim and the devices that it would get."""
 
     namespace: str
     name: str
@@ -39,34 +39,38 @@ class PlannedClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
-    """A rejection by a scheduler filter that depends only on the node and the pod, and not on devices."""
+    """A node's rejection by a scheduler filter that considers only the node and the pod, not devices."""
 
     plugin: Text
     message: SchedulerText
     about: Annotated[
         list[NodeObstacle],
-        Meta(description=("What the rejection is about: a taint, the cordon, a label or the name of the node.")),
+        Meta(description=("The cause of the rejection: a taint, the cordon, a label or the name of the node.")),
     ] = []
 
     def __hash__(self) -> int:
-        """Return a hash for grouping nodes by their exclusions; `about` contains lists."""
+        """Return a hash for grouping nodes by their exclusions."""
         return hash((self.plugin, self.message))
 
 
 class PlannedNode(DocumentPart, frozen=True, kw_only=True):
-    """The result for one claim set on one node."""
+    """The result for a claim set on a node."""
 
     name: str
     outcome: Annotated[
         NodeAnswer,
         Meta(
-            description="DoesNotFit: the search is complete and found no solution. NodeError: an error rejects only "
-            "this node. Error: the scheduler stops the attempt with an error. Undecided: the step budget "
-            "ran out."
+            description=(
+                "DoesNotFit: the search is complete and found no solution. NodeError: an error rejects only "
+                "this node. Error: the scheduler stops with an error. Undecided: the search ran out of "
+                "steps."
+            )
         ),
     ]
-    message: Annotated[str, Meta(description="The scheduler's message; empty if the claim set fits.")]
-    claims: Annotated[list[PlannedClaim], Meta(description=("The allocation of each claim, if the claim set fits."))]
+    message: Annotated[str, Meta(description="The scheduler's message, or empty if the claim set fits.")]
+    claims: Annotated[
+        list[PlannedClaim], Meta(description=("The devices allocated to each claim, if the claim set fits."))
+    ]
     reasons: Annotated[
         list[AnyReason],
         Meta(
@@ -79,8 +83,8 @@ class PlannedNode(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "True if the claims would fit, but a claim that is already allocated has devices that the node "
-                "cannot reach."
+                "True if the claims would fit, but one of them is already allocated to devices that the "
+                "node cannot reach."
             )
         ),
     ] = False
@@ -88,8 +92,8 @@ class PlannedNode(DocumentPart, frozen=True, kw_only=True):
         list[NodeExclusion],
         Meta(
             description=(
-                "The reasons why the pod cannot run on the node, even with devices. Such a node does not count "
-                "as fitting."
+                "The reasons why the pod cannot run on the node even if it gets devices. Such a node does "
+                "not count as fitting."
             )
         ),
     ] = []
@@ -103,18 +107,18 @@ _MESSAGE_UNLESS_FITS = {
 
 
 class ClaimSetName(DocumentPart, frozen=True, kw_only=True):
-    """The owner of a claim set. The claims in a claim set must fit together on one node."""
+    """The owner of a claim set, which is a set of claims that must fit together on one node."""
 
     owner: Annotated[
         ObjectName | None,
-        Meta(description="The pod or workload that uses the claims; null if no pod uses them."),
+        Meta(description="The pod or workload that uses the claims, or null if no pod uses them."),
     ]
     claims: list[ClaimName]
     copies: Annotated[
-        int, Meta(ge=1, description=("The number of pods of the owner that have no node. One of them is planned."))
+        int, Meta(ge=1, description=("The number of the owner's pods that have no node. The plan is for one of them."))
     ] = 1
     not_judged: Annotated[
-        list[str], Meta(description=("The other requirements of the pod, which only `dra-plan schedule` checks."))
+        list[str], Meta(description=("The pod's other requirements, which only `dra-plan schedule` checks."))
     ] = []
     part: TemplatePart = ""
 
@@ -133,8 +137,8 @@ class PlannedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
         list[LeadingReason],
         Meta(
             description=(
-                "If the claim set fits on no node: the reasons, the most common first. At most 50 nodes are "
-                "checked for this, those with devices first."
+                "If the claim set fits on no node: the reasons, most common first. They come from at most "
+                "50 nodes; nodes with devices are examined first."
             )
         ),
     ] = []
@@ -146,25 +150,25 @@ class PodWithoutNode(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: Text
-    undecided: Annotated[bool, Meta(description="True if a search for a node was cut short.")] = False
+    undecided: Annotated[bool, Meta(description="Whether a search for a node was cut short.")] = False
     message: Annotated[str | None, Meta(description=("The scheduler's message, or what the pod is waiting for."))]
 
 
 class Competition(DocumentPart, frozen=True, kw_only=True):
-    """The result if the selected pods compete: the whole scheduler schedules all their replicas."""
+    """The result when the selected pods compete. All of their replicas are scheduled with the whole scheduler."""
 
     pods: Annotated[
-        Amount, Meta(description=("The number of pending pods, including those that workloads still have to create."))
+        Amount, Meta(description=("The number of pending pods, including pods that workloads have yet to create."))
     ]
     without_node: list[PodWithoutNode]
 
 
 class ExcludedNodes(DocumentPart, frozen=True, kw_only=True):
-    """Nodes that reject the pod because of rules that do not concern devices."""
+    """Nodes that reject the pod for reasons other than devices."""
 
     nodes: Annotated[list[str], Meta(min_length=1)]
     excluded_by: Annotated[list[NodeExclusion], Meta(min_length=1)]
-    has_room: Annotated[bool, Meta(description="True if all claims would get devices there.")] = False
+    has_room: Annotated[bool, Meta(description="Whether all claims would get devices on these nodes.")] = False
 
 
 class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
@@ -173,35 +177,37 @@ class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
     fault: AttemptFault | None
     absent: Annotated[
         list[AbsentName],
-        Meta(
-            description="Values that selectors require and that no device in the cluster has, so that no node can fit."
-        ),
+        Meta(description="Values that selectors require but no device in the cluster has, so that no node can fit."),
     ]
     leading: Annotated[
-        list[LeadingReason], Meta(description=("The reasons why nodes reject the claim set, the most common first."))
+        list[LeadingReason], Meta(description=("The reasons why nodes reject the claim set, most common first."))
     ]
     stories: Annotated[
         list[NodeStory],
         Meta(
-            description="What happens on the nodes. Nodes with the same reasons have one story; the decisive story "
-            "comes first."
+            description=(
+                "What happens on the nodes. Nodes with the same reasons share an entry, and the decisive "
+                "one comes first."
+            )
         ),
     ]
     suggestions: Annotated[
         list[TriedChanges],
         Meta(
             description=(
-                "Changes that were tried and that make the claim set fit, the most plausible first. Each "
-                "contains at most two changes."
+                "Tested changes that make the claim set fit, most plausible first. Each entry contains one "
+                "or two changes."
             )
         ),
     ]
-    tried: Annotated[Amount, Meta(description=("The number of changes and combinations of changes that were tried."))]
-    excluded: Annotated[list[ExcludedNodes], Meta(description="The nodes that have no story, and the reasons.")] = []
+    tried: Annotated[Amount, Meta(description=("The number of changes and pairs of changes that were tried."))]
+    excluded: Annotated[
+        list[ExcludedNodes], Meta(description="The nodes that `stories` does not cover, and the reasons.")
+    ] = []
 
 
 class JudgedRequest(RequestName, frozen=True, kw_only=True):
-    """The checks of a device for a request, and whether the device passes them all."""
+    """The checks of a device for a request, and whether the device passes all of them."""
 
     passes: bool
     checks: list[DeviceCheck]
@@ -219,7 +225,8 @@ class DeviceStory(DocumentPart, frozen=True, kw_only=True):
     device: DeviceName
     slices: list[str]
     nodes: Annotated[
-        list[str], Meta(description=("The nodes that can reach the device. The checks are those on the first node."))
+        list[str],
+        Meta(description=("The nodes that can reach the device. The checks are those on the first of these nodes.")),
     ]
     holders: list[ClaimHolder]
     pool: UnusablePool | None
@@ -227,7 +234,7 @@ class DeviceStory(DocumentPart, frozen=True, kw_only=True):
 
 
 class PlacedPodClaim(DocumentPart, frozen=True, kw_only=True):
-    """A claim, and the devices that it would get."""
+    """A claim and the devices that it would get."""
 
     namespace: str
     name: Text
@@ -235,74 +242,80 @@ class PlacedPodClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 OwnerState = Literal["Bound", "Finished", "Deleting", "Allocated", "WithoutClaims"]
-"""Bound: a pod that has its node. Finished: a completed pod or job. Allocated: a claim that has its devices."""
+"""Bound: a pod that has a node. Finished: a completed pod or job. Allocated: a claim that has devices."""
 
 
 class AskedResource(DocumentPart, frozen=True, kw_only=True):
-    """A resource that a pod requests directly and not by a claim."""
+    """A resource that a pod requests directly, not through a claim."""
 
     name: Text
     amount: Text
-    device_class: Annotated[str, Meta(description="The class that provides this extended resource.")] = ""
-    nodes: Annotated[Amount, Meta(description="The number of nodes that have any amount of the resource.")]
+    device_class: Annotated[str, Meta(description="The device class that provides this extended resource.")] = ""
+    nodes: Annotated[Amount, Meta(description="The number of nodes that have a nonzero amount of the resource.")]
     near: Annotated[
         str,
-        Meta(description="If nothing provides this resource: a resource with a similar name that a class provides."),
+        Meta(description="If nothing provides this resource, a similarly named resource that a class provides."),
     ] = ""
-    near_class: Annotated[str, Meta(description="The class that provides `near`.")] = ""
+    near_class: Annotated[str, Meta(description="The device class that provides `near`.")] = ""
     gate: Annotated[
-        str, Meta(description="The feature gate that is off, so that `gatedClass` does not provide the resource.")
+        str, Meta(description="The disabled feature gate that keeps `gatedClass` from providing the resource.")
     ] = ""
-    gated_class: Annotated[str, Meta(description="The class that would provide the resource if `gate` were on.")] = ""
-    emptied: Annotated[list[str], Meta(description="The nodes that advertise the amount 0 of the resource.")] = []
+    gated_class: Annotated[
+        str, Meta(description="The device class that would provide the resource if `gate` were enabled.")
+    ] = ""
+    emptied: Annotated[list[str], Meta(description="The nodes that advertise none of the resource.")] = []
 
 
 class WaitingContainer(DocumentPart, frozen=True, kw_only=True):
-    """A container that the kubelet has not started, and the reason that the kubelet gives.
+    """A container that the kubelet has not started, with the kubelet's reason.
 
-    It may also be an init container that has been started and for which the others wait.
+    It may also be a running init container that other containers wait for.
     """
 
     name: str
-    reason: Annotated[str, Meta(description="The reason in one word. Running: the others wait for this container.")]
+    reason: Annotated[
+        str, Meta(description="The one-word reason. Running means that other containers wait for this one.")
+    ]
     message: str = ""
-    since: Annotated[str, Meta(description="Running: the time at which it was started.")] = ""
-    ended: Annotated[bool, Meta(description="True for an init container that has ended with an error.")] = False
-    init: Annotated[bool, Meta(description="True for an init container.")] = False
-    sidecar: Annotated[bool, Meta(description="True for an init container that keeps running.")] = False
+    since: Annotated[str, Meta(description="For Running: the time at which the container started.")] = ""
+    ended: Annotated[bool, Meta(description="Whether this is an init container that ended with an error.")] = False
+    init: Annotated[bool, Meta(description="Whether this is an init container.")] = False
+    sidecar: Annotated[
+        bool, Meta(description="Whether this is a sidecar, which is an init container that keeps running.")
+    ] = False
 
 
 class UnplannedOwner(DocumentPart, frozen=True, kw_only=True):
-    """A named pod, workload or claim that needs no devices, or that already has them."""
+    """A named pod, workload or claim that needs no devices or already has them."""
 
     owner: ObjectName
     state: Annotated[
         OwnerState,
         Meta(
             description=(
-                "Bound: a pod with a node. Finished: a pod or job that has ended. Deleting: an object that is "
-                "being deleted. Allocated: a claim that has devices. WithoutClaims: a pod that does not "
-                "request devices by claims."
+                "Bound: a pod that has a node. Finished: a pod or job that has ended. Deleting: an object "
+                "that is being deleted. Allocated: a claim that has devices. WithoutClaims: a pod that does "
+                "not request devices through claims."
             )
         ),
     ]
-    node_name: Annotated[str, Meta(description="The node to which the pod is bound.")] = ""
+    node_name: Annotated[str, Meta(description="The node that the pod is bound to.")] = ""
     phase: Annotated[str, Meta(description="The phase of a finished pod.")] = ""
-    claims: Annotated[list[PlannedClaim], Meta(description="The claims that have devices, with these devices.")] = []
-    pending_claims: Annotated[list[ClaimName], Meta(description="The claims that have no devices.")] = []
+    claims: Annotated[
+        list[PlannedClaim], Meta(description="The claims that have devices, and the devices of each.")
+    ] = []
+    pending_claims: Annotated[list[ClaimName], Meta(description="The claims without devices.")] = []
     missing_claims: Annotated[
         list[str], Meta(description=("The entries of resourceClaims whose claims are not in the input."))
     ] = []
     used_by: Annotated[
-        list[ObjectName], Meta(description=("The pods and other users for which an allocated claim is reserved."))
+        list[ObjectName], Meta(description=("The pods and other users that an allocated claim is reserved for."))
     ] = []
     asks: Annotated[
-        list[AskedResource], Meta(description="The resources that a pod requests other than by claims.")
+        list[AskedResource], Meta(description="The resources that a pod requests directly, not through claims.")
     ] = []
     waiting: Annotated[
         list[WaitingContainer],
-        Meta(
-            description="If the pod has a node: the containers that its kubelet has not started, or not started again."
-        ),
+        Meta(description="If the pod has a node: the containers that the kubelet has not started or restarted."),
     ] = []
     finalizers: Annotated[list[str], Meta(description="The finalizers of an object that is being deleted.")] = []

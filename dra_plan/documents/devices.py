@@ -1,4 +1,4 @@
-"""Devices in documents: the checks that each must pass, and the deciding parts of a selector."""
+"""Devices in documents: the checks that a device must pass, and the decisive parts of selectors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dra_plan.documents.base import (
 
 
 class FoundValue(DocumentPart, frozen=True, kw_only=True):
-    """A value, and the number of devices that have it."""
+    """A value and the number of devices that have it."""
 
     type: str
     value: Any
@@ -30,7 +30,7 @@ class FoundValue(DocumentPart, frozen=True, kw_only=True):
 
 
 class FoundName(DocumentPart, frozen=True, kw_only=True):
-    """An attribute or capacity that a selector reads, with the values that devices publish for it."""
+    """An attribute or capacity that a selector reads, with the values that devices publish."""
 
     kind: Annotated[str, one_of("attribute", "capacity", "domain", "driver")]
     domain: str
@@ -41,28 +41,28 @@ class FoundName(DocumentPart, frozen=True, kw_only=True):
     problem: Annotated[
         str | None, one_of(None, "missing", "wrong-domain", "unknown-domain", "wrong-kind", "wrong-type", "unordered")
     ]
-    hint: Annotated[str | None, Meta(description=("The name, domain, kind or type that was probably intended."))] = None
-    known: Annotated[list[str], Meta(description="If there is no hint: the names in this domain.")] = []
+    hint: Annotated[str | None, Meta(description=("The name, domain, kind or type that was probably meant."))] = None
+    known: Annotated[list[str], Meta(description="If there is no hint, the known names in this domain.")] = []
 
 
 class ComputedValue(DocumentPart, frozen=True, kw_only=True):
-    """A value that part of a selector has, and the number of devices for which it has this value."""
+    """A value that a part of a selector evaluates to, and the number of devices with this result."""
 
     value: str
     count: Amount
 
 
 class ComputedPart(DocumentPart, frozen=True, kw_only=True):
-    """A part of a selector, with the values that it has for devices."""
+    """A part of a selector, and the values that it evaluates to."""
 
     part: str
     values: list[ComputedValue]
 
 
 class DecidingClause(DocumentPart, frozen=True, kw_only=True):
-    """The part of a selector that decides, and the values that devices have for the attributes and capacities in it.
+    """The decisive part of a selector, and the values that devices have for its attributes and capacities.
 
-    Numbers of devices are totals over all nodes of the story.
+    Device counts are totals over all nodes with the same reasons.
     """
 
     clause: str
@@ -89,48 +89,51 @@ DEVICE_CODES = (
     "attribute-differs",
     "attribute-repeats",
 )
-"""Codes of reasons that concern one device."""
+"""The codes of reasons that concern single devices."""
 
 
 CHOICE_CODES = ("taken-already", "led-nowhere")
-"""Codes of reasons that exist only during a search: why a device was skipped for a later one."""
+"""The codes of reasons why a search skipped a device and chose a later one."""
 
 
 CheckName = Annotated[
     str, one_of("pool", "in-use", "feature", "selector", "node", "capacity", "counter", "taint", "constraint")
 ]
-"""A step of the allocator's checks."""
+"""The allocator's check that a reason comes from."""
 
 
 class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
-    """A claim with allocated devices, and the pods that may use the claim."""
+    """A claim with allocated devices, and the pods that it is reserved for."""
 
     namespace: str
     name: str
     pods: list[str]
-    own: Annotated[bool, Meta(description="True if the claim belongs to this claim set.")] = False
+    own: Annotated[bool, Meta(description="Whether the claim is part of the explained claim set.")] = False
     leaving: Annotated[
         list[str],
         Meta(
-            description="The pods among them that are being deleted. Only lists of pools and obstacles of nodes have "
-            "this field."
+            description=(
+                "The pods in `pods` that are being deleted. Only pool lists and node obstacles have this field."
+            )
         ),
     ] = []
     finished: Annotated[
         bool,
         Meta(
-            description="In the obstacles of nodes: True if all pods of the claim have finished. `pods` then is empty; "
-            "otherwise, it has only those that have not."
+            description=(
+                "For node obstacles: whether all pods of the claim have finished. If not, `pods` contains "
+                "only the pods that have not."
+            )
         ),
     ] = False
 
 
 def claim_holder(claim: ResourceClaim, leaving: Container[tuple[str, str]] = ()) -> ClaimHolder:
-    """Return the claim as a holder of devices, with the pods for which it is reserved.
+    """Return the claim as a holder of devices, with the pods that it is reserved for.
 
-    `leaving` has the namespaces and names of pods that are being deleted.
+    `leaving` contains the namespaces and names of the pods that are being deleted.
     """
-    users = claim.status.reserved_for if claim.status is not None else []
+    users = claim.reserved_for
     pods = [user.name for user in users if user.resource == "pods"]
     namespace = claim.metadata.namespace
     ends = [name for name in pods if (namespace, name) in leaving]
@@ -138,7 +141,7 @@ def claim_holder(claim: ResourceClaim, leaving: Container[tuple[str, str]] = ())
 
 
 class TaintName(DocumentPart, frozen=True, kw_only=True):
-    """A taint of a device or node."""
+    """A taint on a device or node."""
 
     key: str
     value: str
@@ -150,17 +153,17 @@ class EvictingDevice(DocumentPart, frozen=True, kw_only=True):
 
     device: Annotated[str, Meta(description="The device, as DRIVER/POOL/DEVICE.")]
     taint: TaintName
-    rule: Annotated[str, Meta(description="The DeviceTaintRule that sets the taint; empty if the driver sets it.")] = ""
+    rule: Annotated[
+        str, Meta(description="The DeviceTaintRule that sets the taint, or empty if the driver sets it.")
+    ] = ""
     gate: Annotated[
         str,
-        Meta(
-            description="The feature gate that is off in the first state, so that the taint does not evict pods there."
-        ),
+        Meta(description="The feature gate that is off before the change, so that the taint evicts no pods there."),
     ] = ""
 
 
 class AttributePublisher(DocumentPart, frozen=True, kw_only=True):
-    """A driver, the number of its devices in the input, and the number of those that have an attribute."""
+    """A driver, the number of its devices in the input, and the number of these devices that have an attribute."""
 
     driver: Text
     devices: Amount
@@ -168,23 +171,23 @@ class AttributePublisher(DocumentPart, frozen=True, kw_only=True):
 
 
 class ComparedAttribute(DocumentPart, frozen=True, kw_only=True):
-    """An attribute that a constraint compares and that devices lack."""
+    """An attribute that a constraint compares but some devices lack."""
 
-    requests: Annotated[list[str], Meta(description="The requests whose devices the constraint compares.")]
-    distinct: Annotated[bool, Meta(description="Whether the values must differ; otherwise, they must be the same.")]
+    requests: Annotated[list[str], Meta(description="The requests whose devices are compared.")]
+    distinct: Annotated[bool, Meta(description="Whether the values must be different. Otherwise, they must be equal.")]
     is_only: Annotated[bool, Meta(description="Whether the claim has no other constraint.")]
-    drivers: Annotated[list[AttributePublisher], Meta(description="The drivers of the devices that lack it.")]
-    publishers: Annotated[list[str], Meta(description="The other drivers that publish the attribute.")]
+    drivers: Annotated[list[AttributePublisher], Meta(description="The drivers of the devices without the attribute.")]
+    publishers: Annotated[list[str], Meta(description="Other drivers that publish the attribute.")]
 
 
 class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
-    """Devices that are rejected for the same reason. Which fields are set depends on the code."""
+    """Devices that are rejected for the same reason. The code determines which fields are set."""
 
     claim: Annotated[
-        ClaimName | None, Meta(description="Only among the reasons of a plan: the claim of the request.")
+        ClaimName | None, Meta(description="The claim of the request. Set only among the reasons in a plan.")
     ] = None
     request: Annotated[
-        str, Meta(description="Only among the reasons of a plan: the request, or REQUEST/ALTERNATIVE.")
+        str, Meta(description="The request, or REQUEST/ALTERNATIVE. Set only among the reasons in a plan.")
     ] = ""
     code: Annotated[str, one_of(*DEVICE_CODES)]
     step: CheckName
@@ -200,56 +203,70 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     counter: str = ""
     need: Annotated[
         str,
-        Meta(description=("If amounts are short: the smallest amount that the request needs from one of the devices.")),
+        Meta(
+            description=("If an amount is short: the smallest amount that the request needs from any of the devices.")
+        ),
     ] = ""
-    need_to: Annotated[str, Meta(description="The largest amount needed, if the devices differ.")] = ""
-    left: Annotated[str, Meta(description="The largest amount that is left on one of the devices.")] = ""
-    left_from: Annotated[str, Meta(description="The smallest amount that is left, if the devices differ.")] = ""
+    need_to: Annotated[str, Meta(description="The largest amount needed, if it differs between the devices.")] = ""
+    left: Annotated[str, Meta(description="The largest amount left on any of the devices.")] = ""
+    left_from: Annotated[str, Meta(description="The smallest amount left, if it differs between the devices.")] = ""
     taint: TaintName | None = None
     tolerated: Annotated[
         str,
-        Meta(
-            description="not-tolerated: the request's toleration of a taint with the same key, in the form of a taint."
-        ),
+        Meta(description="not-tolerated: the request's toleration with the same key, written as a taint."),
     ] = ""
     constraint: Position | None = None
     attribute: str = ""
     compared: Annotated[
-        ComparedAttribute | None, Meta(description="attribute-missing: what the constraint compares, and who has it.")
+        ComparedAttribute | None,
+        Meta(
+            description=(
+                "attribute-missing: the attribute that the constraint compares, and the drivers that publish it."
+            )
+        ),
     ] = None
     offered: Any = UNSET
     pinned: Any = UNSET
     wanted: Annotated[Amount | None, Meta(description="in-use: the number of devices that match the selectors.")] = None
     published: Annotated[
-        list[str] | None, Meta(description=("capacity-missing: the names of the capacities that the devices have."))
+        list[str] | None, Meta(description=("capacity-missing: the names of the capacities that the devices do have."))
     ] = None
     policies: list[CapacityRequestPolicy] | None = None
     asked: Annotated[
-        str, Meta(description="capacity-policy, capacity-short: the requested amount before it is rounded.")
+        str, Meta(description="capacity-policy, capacity-short: the requested amount before rounding.")
     ] = ""
     unasked: Annotated[
         str,
         one_of("", "default", "whole"),
         Meta(
-            description="capacity-short: if the request states no amount, what applies instead: the default of the "
-            "policy or the whole capacity."
+            description=(
+                "capacity-short: the amount that applies if the request states none, which is the policy's "
+                "default or the whole capacity."
+            )
         ),
     ] = ""
     holders: list[ClaimHolder] = []
     holders_on: Annotated[
-        str, Meta(description=("The node of these holders, if other nodes of the story have other holders."))
+        str,
+        Meta(
+            description=(
+                "The node to which `holders` applies, if the claims that hold the devices differ between nodes."
+            )
+        ),
     ] = ""
     examples: list[DeviceName]
-    count_from: Annotated[Amount | None, Meta(description=("The smallest count on any node of the story."))] = None
+    count_from: Annotated[
+        Amount | None, Meta(description=("The smallest number of rejected devices on any of the nodes."))
+    ] = None
     count_to: Amount | None = None
     selectors: list[DecidingClause] | None = None
     device: Annotated[
-        DeviceName | None, Meta(description="Only among the reasons of a plan: the first of the devices.")
+        DeviceName | None, Meta(description="The first of the devices. Set only among the reasons in a plan.")
     ] = None
 
 
 class PassedOver(DocumentPart, frozen=True, kw_only=True):
-    """Devices that were skipped for the same reason. Which fields are set depends on the code."""
+    """Devices that were skipped for the same reason. The code determines which fields are set."""
 
     code: Annotated[str, one_of(*DEVICE_CODES, *CHOICE_CODES)]
     state: str = ""
@@ -274,7 +291,7 @@ class PassedOver(DocumentPart, frozen=True, kw_only=True):
 
 
 class SelectorDetail(DocumentPart, frozen=True, kw_only=True):
-    """A selector, and its result on a device."""
+    """A selector and its result for a device."""
 
     class_: str | None
     selector: Position
@@ -285,7 +302,7 @@ class SelectorDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class CapacityDetail(DocumentPart, frozen=True, kw_only=True):
-    """A capacity of a device, and the amount of it that a request consumes."""
+    """A capacity of a device, and the amount that a request consumes."""
 
     capacity: str
     need: str
@@ -294,10 +311,7 @@ class CapacityDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class CounterDetail(DocumentPart, frozen=True, kw_only=True):
-    """A counter, and the amount of it that a device consumes.
-
-    If the pool has no such counter, the amount left is null.
-    """
+    """A counter, and the amount that a device consumes. The amount left is null if the pool has no such counter."""
 
     counter_set: str
     counter: str
@@ -306,14 +320,14 @@ class CounterDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class TaintDetail(TaintName, frozen=True, kw_only=True):
-    """A taint of a device, and whether it keeps a request away."""
+    """A taint on a device, and whether a request does not tolerate it."""
 
     blocks: bool
     tolerated: bool
 
 
 class ConstraintDetail(DocumentPart, frozen=True, kw_only=True):
-    """A constraint, and the value that it compares on the device. The value is null if the device has no such value."""
+    """A constraint, and the value that it compares on the device, or null if the device has no such value."""
 
     constraint: Position
     attribute: str
@@ -333,7 +347,7 @@ else:
 
 
 class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
-    """A check of a device, which either passed or failed. If it failed, the code determines which fields are set."""
+    """A check that a device passed or failed. If it failed, the code determines which fields are set."""
 
     step: CheckName
     passed: bool
@@ -358,21 +372,18 @@ class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedValue(DocumentPart, frozen=True, kw_only=True):
-    """An attribute, a capacity or another field of a pool's devices that changed.
-
-    The field may also exist only before the change, or only after it.
-    """
+    """An attribute, capacity or other field of a pool's devices that was changed, added or removed."""
 
     field: Text
     devices: Annotated[Amount, Meta(description="The number of devices for which the field changed.")]
     before: Annotated[
-        str | None, Meta(description="The value on the first of these devices; null if the device had none.")
+        str | None, Meta(description="The value on the first of these devices, or null if the device had none.")
     ]
     after: str | None
 
 
 class ChangedPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool for which drivers publish something different before and after the change."""
+    """A pool that drivers publish differently after the change."""
 
     driver: Text
     pool: Text
@@ -383,40 +394,45 @@ class ChangedPool(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
-    """A selector that matches a different number of devices before and after the change."""
+    """A selector that matches a different number of devices after the change."""
 
     expression: Text
     used_by: list[ObjectName]
     reads_gone: Annotated[
         list[str],
-        Meta(description="The attributes that the selector reads and that no device has any longer, as DOMAIN/NAME."),
+        Meta(description="The attributes in the selector that no device has any more, as DOMAIN/NAME."),
     ] = []
-    edited_from: Annotated[str, Meta(description="The earlier selector, if the selector itself was edited.")] = ""
+    edited_from: Annotated[str, Meta(description="The original selector, if the selector was edited.")] = ""
     lost: Annotated[
         bool,
-        Meta(
-            description="True if the selector matched devices before and matches none after, although pods or "
-            "workloads still use it."
-        ),
+        Meta(description="True if the selector no longer matches any devices although pods or workloads still use it."),
     ] = False
     before: Annotated[
         Amount,
-        Meta(description="The number of devices that the selector matches, in pools that have all their slices."),
+        Meta(
+            description=(
+                "The number of devices that the selector matched before the change, in pools with all their slices."
+            )
+        ),
     ]
     after: Amount
     in_use: Annotated[
         Amount,
-        Meta(description="The number of devices of classes with this selector that claims had before the change."),
+        Meta(description="The number of devices from classes with this selector that claims had before the change."),
     ] = 0
     erring: Annotated[
-        Amount, Meta(description="The number of devices after the change on which the selector fails with an error.")
+        Amount, Meta(description="The number of devices on which the selector fails with an error after the change.")
     ] = 0
-    erring_pools: Annotated[list[str], Meta(description="The pools of these devices, as DRIVER/POOL.")] = []
-    error: Annotated[str, Meta(description="The first of these errors; empty if there are none.")] = ""
+    erring_pools: Annotated[list[str], Meta(description="The pools of the devices in `erring`, as DRIVER/POOL.")] = []
+    error: Annotated[str, Meta(description="The error on the first device in `erring`, or empty if there is none.")] = (
+        ""
+    )
     stops: Annotated[
         bool,
         Meta(
-            description="True if the selector is used and fails on more devices than before. The error ends a pod's "
-            "attempt on all nodes as soon as one of these devices is checked."
+            description=(
+                "True if the selector is in use and fails on more devices than before. Its error ends the "
+                "scheduling attempt on all nodes as soon as one of these devices is checked."
+            )
         ),
     ] = False

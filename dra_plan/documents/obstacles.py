@@ -1,4 +1,4 @@
-"""The obstacles of one more pod, in documents."""
+"""Why a cluster has no room for one more copy of a pod, in documents."""
 
 from __future__ import annotations
 
@@ -12,12 +12,17 @@ from dra_plan.documents.suggestions import TriedChanges
 
 LargestPod = Annotated[
     str,
-    Meta(description="NAMESPACE/NAME of the largest pod there, copies excluded, if its removal makes room for a copy."),
+    Meta(
+        description=(
+            "The largest pod on the node other than the copies, as NAMESPACE/NAME, if removing it would "
+            "make room for a copy."
+        )
+    ),
 ]
 
 
 class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
-    """One reason why nodes accept no more copies. A node may have several reasons."""
+    """A reason why nodes accept no more copies. A node may have several reasons."""
 
     plugin: Text
     kind: Annotated[
@@ -26,28 +31,30 @@ class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
         Meta(description=("The kind of reason: a resource of the node, devices for the claims, or something else.")),
     ]
     resource: Annotated[
-        str, Meta(description="The resource of which too little is left; `pods` if the node accepts no more pods.")
+        str, Meta(description="The resource that is short, or `pods` if the node accepts no more pods.")
     ] = ""
     message: Annotated[str, Meta(description="The scheduler's message for this reason.")]
-    nodes_with_copies: Annotated[Amount, Meta(description="The number of nodes with copies that have this reason.")]
-    other_nodes: Annotated[Amount, Meta(description="The number of nodes without copies that have this reason.")]
-    alone: Annotated[Amount, Meta(description="The number of nodes that have only this reason.")]
+    nodes_with_copies: Annotated[
+        Amount, Meta(description="The number of nodes with copies to which this reason applies.")
+    ]
+    other_nodes: Annotated[Amount, Meta(description="The number of nodes without copies to which this reason applies.")]
+    alone: Annotated[Amount, Meta(description="The number of nodes for which this is the only reason.")]
     need: Annotated[str, Meta(description=("For a resource of the node: the amount that a copy requests."))] = ""
     left: Annotated[
         str,
         Meta(
             description=(
-                "The largest amount that is left. If there are nodes that have only this reason, only they count."
+                "The largest amount left. If this is the only reason on some nodes, only these nodes are considered."
             )
         ),
     ] = ""
-    node: Annotated[str, Meta(description="For a resource of the node: the first node with this amount left.")] = ""
+    node: Annotated[str, Meta(description="For a resource of the node: the first node that has `left`.")] = ""
     pod: LargestPod = ""
-    used: Annotated[str, Meta(description="The amount that this pod requests.")] = ""
+    used: Annotated[str, Meta(description="The amount that the pod requests.")] = ""
 
 
 class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
-    """Devices of one driver, model and profile that are in use, and that a copy could get if they were free."""
+    """Devices of one driver, model and profile that are in use but would otherwise suit a copy."""
 
     driver: Text
     model: ModelName = ""
@@ -62,9 +69,9 @@ class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
     ] = ""
     devices: Amount
     on_nodes_with_copies: Annotated[
-        Amount, Meta(description=("The number of these devices that are on nodes with copies."))
+        Amount, Meta(description=("The number of the devices that are on nodes with copies."))
     ]
-    by_copies: Annotated[Amount, Meta(description="The number of these devices that only the counted copies use.")] = 0
+    by_copies: Annotated[Amount, Meta(description="The number of the devices that only the counted copies use.")] = 0
 
 
 class ShortResource(DocumentPart, frozen=True, kw_only=True):
@@ -72,65 +79,68 @@ class ShortResource(DocumentPart, frozen=True, kw_only=True):
 
     resource: Text
     need: Annotated[str, Meta(description="The amount that a copy requests.")]
-    left: Annotated[str, Meta(description="The amount that is left on the node.")]
+    left: Annotated[str, Meta(description="The amount left on the node.")]
     pod: LargestPod = ""
-    used: Annotated[str, Meta(description="The amount that this pod requests.")] = ""
+    used: Annotated[str, Meta(description="The amount that the pod requests.")] = ""
 
 
 class NodeShortage(DocumentPart, frozen=True, kw_only=True):
-    """What nodes lack for one more copy. Nodes with equally many copies that lack the same share an entry."""
+    """What nodes lack for one more copy. Nodes with the same number of copies and the same shortages share an entry."""
 
     nodes: list[str]
-    copies: Annotated[Amount, Meta(description="The number of copies on each of the nodes.")] = 0
-    devices: Annotated[LeadingReason | None, Meta(description="The main reason about devices, if they fail.")] = None
+    copies: Annotated[Amount, Meta(description="The number of copies on each node.")] = 0
+    devices: Annotated[
+        LeadingReason | None, Meta(description="The main reason why the claims get no devices, if they get none.")
+    ] = None
     resources: list[ShortResource] = []
     messages: Annotated[
-        list[str], Meta(description="The scheduler's messages for other reasons, and on nodes that were not examined.")
+        list[str],
+        Meta(description="The scheduler's messages for other reasons, and for nodes that were not examined in detail."),
     ] = []
 
 
 class NextCopy(DocumentPart, frozen=True, kw_only=True):
-    """The reasons why one more copy does not fit, and the changes that would make it fit."""
+    """Why one more copy does not fit, and the changes that would make it fit."""
 
     obstacles: Annotated[
         list[CopyObstacle],
-        Meta(description="The reasons. Those of most nodes with copies come first."),
+        Meta(description="The reasons. Those that apply to the most nodes with copies come first."),
     ]
     by_node: Annotated[
         list[NodeShortage],
-        Meta(description="What each node lacks. Nodes with the most copies come first, nodes without devices last."),
+        Meta(
+            description=(
+                "What each node lacks. Nodes with the most copies come first, and nodes without devices come last."
+            )
+        ),
     ] = []
     looked_at: Annotated[
         Amount,
         Meta(
             description=(
-                "The number of nodes that reject because of devices and were checked in detail. If there are "
-                "many, only some are checked, those with copies first."
+                "The number of examined nodes without suitable devices. If there are many such nodes, only "
+                "some are examined, starting with nodes that have copies."
             )
         ),
     ]
     nodes: Annotated[Amount, Meta(description="All nodes that reject one more copy.")] = 0
     ran_out: Annotated[
         list[LeadingReason],
-        Meta(description=("The reasons about devices on those of the checked nodes that have copies.")),
+        Meta(description=("Why the claims get no devices on the examined nodes with copies.")),
     ]
-    leading: Annotated[list[LeadingReason], Meta(description="The reasons about devices on all checked nodes.")]
+    leading: Annotated[list[LeadingReason], Meta(description="Why the claims get no devices on all examined nodes.")]
     in_use: Annotated[
         list[DevicesInUse],
-        Meta(description="The suitable devices on all checked nodes that are in use."),
+        Meta(description="The suitable devices in use on all examined nodes."),
     ]
     suggestions: Annotated[
         list[TriedChanges],
-        Meta(
-            description=("Changes that were tried and that make room for one more copy, without losing another copy.")
-        ),
+        Meta(description=("Tested changes that make room for one more copy without losing another.")),
     ]
     sought: Annotated[
         bool,
-        Meta(
-            description=("True if changes were tried. They are not tried if something other than devices is missing.")
-        ),
+        Meta(description=("Whether changes were tried. They are not tried if something other than devices is short.")),
     ] = False
     own_claims: Annotated[
-        Amount, Meta(description="The number of claims of the owner's own pods. No suggestion releases such a claim.")
+        Amount, Meta(description="The number of claims that the owner's own pods hold. No suggestion releases them.")
     ] = 0

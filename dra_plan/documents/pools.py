@@ -1,4 +1,4 @@
-"""Pools in documents. Names follow ResourcePoolStatusRequest if it has one."""
+"""Pools in documents. Field names are those of ResourcePoolStatusRequest where it has the field."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dra_plan.documents.base import Amount, DocumentPart, EvictionSecond, Evicti
 from dra_plan.documents.devices import ClaimHolder
 
 DeviceState = Literal["Available", "Allocated", "Shared", "Unavailable"]
-"""Shared: allocated, with free capacity."""
+"""The state of a device. Shared: allocated, but with free capacity."""
 
 
 Amounts = Annotated[dict[str, str], Meta(description="Quantities, by name.")]
 
 
 class CounterSetLeft(DocumentPart, frozen=True, kw_only=True):
-    """A counter set, with the total and the remaining amounts of its counters."""
+    """A counter set, with the total and the remaining amount of each counter."""
 
     name: str
     total: Amounts
@@ -41,21 +41,21 @@ class ListedDevice(DocumentPart, frozen=True, kw_only=True):
     name: str
     state: DeviceState
     model: Annotated[str, Meta(description="The model of the device, if the driver publishes one.")] = ""
-    reason: Annotated[
-        str, Meta(description="The reason why the device is not available, or cannot be shared further.")
-    ] = ""
-    holders: Annotated[list[ClaimHolder], Meta(description="The claims that hold the device, with their pods.")] = []
+    reason: Annotated[str, Meta(description="Why the device is not available, or cannot be shared further.")] = ""
+    holders: Annotated[
+        list[ClaimHolder], Meta(description="The claims that hold the device, and the pods of each.")
+    ] = []
     part: Annotated[
-        bool, Meta(description="True if the device consumes counters, so that it is a partition of a physical device.")
+        bool, Meta(description="True if the device consumes counters, which makes it a partition of a physical device.")
     ] = False
     taints: list[DeviceTaint] = []
     evicts: Annotated[
-        list[DoomedPod], Meta(description="The pods that are evicted because of the device's taints.")
+        list[DoomedPod], Meta(description="The pods that will be evicted because of the device's taints.")
     ] = []
     nodes: Annotated[
         list[str] | None, Meta(description="With per-device node selection: the nodes that can reach the device.")
     ] = None
-    capacity: Annotated[Amounts, Meta(description="The capacity that is left, if the device may be shared.")] = {}
+    capacity: Annotated[Amounts, Meta(description="The remaining capacity, if the device can be shared.")] = {}
 
 
 class PartitionProfile(DocumentPart, frozen=True, kw_only=True):
@@ -63,17 +63,19 @@ class PartitionProfile(DocumentPart, frozen=True, kw_only=True):
 
     profile: Annotated[
         str,
-        Meta(description=("The name that the driver publishes, or the names of the devices without their numbers.")),
+        Meta(description=("The name that the driver publishes, or the device names without their numbers.")),
     ]
-    devices: Annotated[Amount, Meta(description="The number of such devices in the pool. They may overlap.")]
+    devices: Annotated[Amount, Meta(description="The number of these partitions in the pool. They may overlap.")]
     fit: Annotated[
         Amount,
-        Meta(description=("The number of such devices that still fit at the same time, if nothing else is allocated.")),
+        Meta(
+            description=("The number of these partitions that still fit at the same time if nothing else is allocated.")
+        ),
     ]
 
 
 class ListedPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool in one state, and the nodes that see the pool in that state."""
+    """A pool in one state, and the nodes that see it in that state."""
 
     driver: str
     pool_name: str
@@ -89,10 +91,10 @@ class ListedPool(DocumentPart, frozen=True, kw_only=True):
     ]
     state: PoolState
     nodes: Annotated[list[str], Meta(description="The nodes that can reach devices of the pool, in input order.")]
-    cordoned: Annotated[list[str], Meta(description="Those of these nodes that are cordoned.")] = []
+    cordoned: Annotated[list[str], Meta(description="The nodes in `nodes` that are cordoned.")] = []
     total_devices: Amount
     allocated_devices: Annotated[
-        Amount, Meta(description="The number of devices that are allocated to claims, whole or in shares.")
+        Amount, Meta(description="The number of devices that are allocated to claims, in whole or in part.")
     ]
     available_devices: Annotated[
         Amount, Meta(description="The number of devices in `totalDevices` that are neither allocated nor unavailable.")
@@ -100,8 +102,10 @@ class ListedPool(DocumentPart, frozen=True, kw_only=True):
     unavailable_devices: Annotated[
         Amount,
         Meta(
-            description="The number of devices that are neither allocated nor available, because of a taint, a lack of "
-            "counters, or an incomplete pool."
+            description=(
+                "The number of devices that are neither allocated nor available, because of a taint, "
+                "insufficient counters, or an incomplete pool."
+            )
         ),
     ]
     tainted_devices: Annotated[Amount, Meta(description="The number of devices with a taint that keeps claims away.")]
@@ -110,9 +114,11 @@ class ListedPool(DocumentPart, frozen=True, kw_only=True):
     physical_devices: Annotated[
         Amount | None,
         Meta(
-            description="If devices are partitions: the number of counter sets from which they draw, and of devices "
-            "without counters."
+            description=(
+                "If devices are partitions: the number of counter sets that they consume from, plus the "
+                "number of devices that consume no counters."
+            )
         ),
     ] = None
     profiles: list[PartitionProfile] = []
-    validation_error: Annotated[str, Meta(description="The reason why the pool is invalid, in upstream's words.")] = ""
+    validation_error: Annotated[str, Meta(description="Why the pool is invalid, as upstream words it.")] = ""

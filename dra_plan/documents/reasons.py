@@ -1,4 +1,4 @@
-"""Why requests, nodes and claim sets are not satisfied: parts of an Explanation, and the reasons of a plan's nodes.
+"""Why requests, nodes and claim sets are not satisfied. Explanations and plans contain these reasons.
 
 docs/reasons.md describes every code.
 """
@@ -34,15 +34,15 @@ class UnusablePool(DocumentPart, frozen=True, kw_only=True):
     pool: PoolName
     generation: int
     devices: Amount
-    slices: Annotated[list[str], Meta(description="The slices because of which the pool is skipped.")]
+    slices: Annotated[list[str], Meta(description="The slices that cause the pool to be skipped.")]
     seen: Amount | None = None
     expected: int | None = None
     problem: str = ""
-    hint: Annotated[str, Meta(description="The counter set or counter that was probably intended.")] = ""
+    hint: Annotated[str, Meta(description="The counter set or counter that was probably meant.")] = ""
     superseded_by: int | None = None
     counts: Annotated[
         list[int],
-        Meta(description="The values of resourceSliceCount, if slices of one generation state different values."),
+        Meta(description="The values of resourceSliceCount, if the slices of one generation disagree."),
     ] = []
 
 
@@ -55,28 +55,28 @@ class KnownDefect(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwedToDefects(DocumentPart, frozen=True, kw_only=True):
-    """Known defects of the release that change the answer, and the answer without these defects."""
+    """Known defects of the release that change the answer, and the answer without them."""
 
-    code: Annotated[str, one_of("upstream-defect"), Meta(description="Set only among the reasons of a plan.")] = ""
+    code: Annotated[str, one_of("upstream-defect"), Meta(description="Set only among the reasons in a plan.")] = ""
     defects: Annotated[list[KnownDefect], Meta(min_length=1)]
     promised: Annotated[str, one_of("Fits", "DoesNotFit", "NodeError", "Error")]
 
 
 class TriedRewrite(DocumentPart, frozen=True, kw_only=True):
-    """A rewritten selector that causes no error, and the answer that it would lead to."""
+    """A rewritten selector that does not fail, and the answer with it."""
 
     expression: str
     outcome: str
 
 
 class UnreadyPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that is not ready, and the reason for this."""
+    """A pod that is not ready, and the reason."""
 
     pod: Annotated[Text, Meta(description="The pod, as NAMESPACE/NAME.")]
     node: str
-    reason: Annotated[str, Meta(description="The reason why its first waiting container waits, in one word.")] = ""
+    reason: Annotated[str, Meta(description="The one-word reason why its first waiting container waits.")] = ""
     message: Annotated[str, Meta(description="The message of the kubelet or the scheduler.")] = ""
-    container: Annotated[str, Meta(description="The name of that container.")] = ""
+    container: Annotated[str, Meta(description="The name of the first waiting container.")] = ""
 
 
 class AttemptFault(DocumentPart, frozen=True, kw_only=True):
@@ -86,11 +86,11 @@ class AttemptFault(DocumentPart, frozen=True, kw_only=True):
     message: SchedulerText
     object: ObjectName | None = None
     template: Annotated[
-        str, Meta(description="If `object` is a claim that is created from a template: the template.")
+        str, Meta(description="The template of the claim, if `object` is a claim that is created from a template.")
     ] = ""
     missing: ObjectName | None = None
     maker: Annotated[
-        ObjectName | None, Meta(description="The object from which a controller creates `missing`, a claim template.")
+        ObjectName | None, Meta(description="The object from which a controller creates the claim template `missing`.")
     ] = None
     maker_pods: Annotated[
         list[UnreadyPod], Meta(description="The pods of this controller that were found and are not ready.")
@@ -110,28 +110,28 @@ class AttemptFault(DocumentPart, frozen=True, kw_only=True):
 
 
 class CompetingRequest(RequestName, frozen=True, kw_only=True):
-    """A request that competes with others of the pod."""
+    """A request that competes with other requests of the same pod."""
 
     serves: Annotated[
         ServedResource | None,
-        Meta(description="What the request is for, if the scheduler made it for an extended resource."),
+        Meta(description="What the request is for, if the scheduler created it for an extended resource."),
     ] = None
 
 
 class BlockingRequest(CompetingRequest, frozen=True, kw_only=True, tag_field="kind", tag="request"):
     """A request in a blocking set.
 
-    If the request has no alternatives, the devices that pass every check while nothing is allocated are included.
+    If it has no alternatives, it lists the devices that pass every check when nothing is allocated.
     """
 
-    entry: Annotated[str, Meta(description="The name in the pod's resourceClaims, for a claim from a template.")] = ""
+    entry: Annotated[str, Meta(description="For a claim from a template: its name in the pod's resourceClaims.")] = ""
     need: Amount | None = None
     left: Amount | None = None
     left_devices: list[DeviceName] | None = None
 
 
 class MetValues(DocumentPart, frozen=True, kw_only=True):
-    """The values that the attribute of a constraint has on the devices that are left for a request."""
+    """The values of a constraint's attribute on the devices that are left for a request."""
 
     request: str
     values: list[FoundValue]
@@ -140,7 +140,7 @@ class MetValues(DocumentPart, frozen=True, kw_only=True):
 
 
 class BlockingConstraint(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="constraint"):
-    """A constraint in a blocking set, given by its position in the claim."""
+    """A constraint in a blocking set, identified by its position in the claim."""
 
     claim: ClaimName
     constraint: Position
@@ -161,7 +161,7 @@ class BlockingCounter(DocumentPart, frozen=True, kw_only=True, tag_field="kind",
 
 
 class BlockingClaim(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="claim"):
-    """A claim in a blocking set that already has devices."""
+    """A claim with devices in a blocking set."""
 
     claim: ClaimHolder
 
@@ -176,11 +176,11 @@ class NeededAmount(CompetingRequest, frozen=True, kw_only=True):
 
 
 class Shortage(DocumentPart, frozen=True, kw_only=True):
-    """A counter, or a capacity of shared devices, of which less is left than several requests need together."""
+    """A counter, or a capacity of a shared device, that is insufficient for several requests together."""
 
     pool: PoolName | None = None
     counter_set: str = ""
-    name: Annotated[str, Meta(description="The name of the counter or of the capacity.")]
+    name: Annotated[str, Meta(description="The name of the counter or capacity.")]
     devices: Annotated[list[DeviceName], Meta(description="For a capacity: some of the devices that have it.")] = []
     needs: list[NeededAmount]
     sum: str
@@ -197,29 +197,33 @@ class SeenCounterSet(DocumentPart, frozen=True, kw_only=True):
 
 
 class NotTogether(DocumentPart, frozen=True, kw_only=True):
-    """A blocking set: a smallest set of requests, constraints, counters and claims that cannot all be met together."""
+    """A blocking set: a minimal set of requests, constraints, counters and claims that cannot all be satisfied."""
 
-    code: Annotated[str, one_of("not-together"), Meta(description="Set only among the reasons of a plan.")] = ""
+    code: Annotated[str, one_of("not-together"), Meta(description="Set only among the reasons in a plan.")] = ""
     proven: Annotated[
         bool,
-        Meta(description=("True if each element was left out in turn and the others then fit, without known defects.")),
+        Meta(
+            description=(
+                "True if trials without known defects have shown that the other elements fit when any one is left out."
+            )
+        ),
     ]
     elements: list[BlockingElement]
     shortages: Annotated[
         list[Shortage],
-        Meta(description=("The counters and capacities of which the requests together need more than is left.")),
+        Meta(description=("The counters and capacities that are insufficient for all requests together.")),
     ] = []
     need: Annotated[
-        Amount, Meta(description="The number of devices that the requests need together, if too few are left.")
+        Amount, Meta(description="The total number of devices that the requests need, if too few are left.")
     ] = 0
-    left: Annotated[Amount, Meta(description="The number of devices that are left for any of these requests.")] = 0
+    left: Annotated[Amount, Meta(description="The number of devices left for any of the requests.")] = 0
 
 
 # -- the reasons of a plan -----------------------------------------------------------------------------------------
 
 
 class NodeReason(DocumentPart, frozen=True, kw_only=True):
-    """A reason that concerns a whole request, claim or node, and not single devices."""
+    """A reason that concerns a whole request, claim or node, not single devices."""
 
     code: str
     claim: ClaimName | None = None
@@ -243,36 +247,40 @@ else:
 
 
 class LeadingReason(DocumentPart, frozen=True, kw_only=True):
-    """A reason, and the number of nodes that have it. docs/reasons.md describes the codes."""
+    """A reason and the number of nodes to which it applies. docs/reasons.md describes the codes."""
 
     code: Text
     class_: Annotated[
         str,
-        Meta(description="The class whose selector rejects the devices. Absent if it is the request's own selector."),
+        Meta(description="The class whose selector rejects the devices. Absent for the request's own selector."),
     ] = ""
     name: Annotated[
-        str, Meta(description="The attribute, capacity, counter or taint that the reason is about, if any.")
+        str, Meta(description="The attribute, capacity, counter or taint that the reason concerns, if any.")
     ] = ""
-    pool: Annotated[PoolName | None, Meta(description="invalid-pools: the invalid pool of the first node.")] = None
-    hint: Annotated[str, Meta(description="invalid-pools: the name that its driver perhaps meant.")] = ""
+    pool: Annotated[PoolName | None, Meta(description="invalid-pools: the invalid pool on the first node.")] = None
+    hint: Annotated[str, Meta(description="invalid-pools: the name that the driver probably meant.")] = ""
     request: str = ""
     need: Annotated[Amount | None, Meta(description="The number of devices that the request needs on the nodes.")] = (
         None
     )
     left: Annotated[
-        Amount | None, Meta(description=("The largest number of devices left for the request on one of the nodes."))
+        Amount | None, Meta(description=("The largest number of devices left for the request on any of the nodes."))
     ] = None
     left_from: Annotated[
-        Amount | None, Meta(description="The smallest number of devices left, if the nodes differ.")
+        Amount | None, Meta(description="The smallest number of devices left, if it differs between the nodes.")
     ] = None
     need_from: Annotated[
-        Amount | None, Meta(description="The smallest number of devices needed, if the nodes differ.")
+        Amount | None, Meta(description="The smallest number of devices needed, if it differs between the nodes.")
     ] = None
     need_to: Annotated[
-        Amount | None, Meta(description=("The largest number of devices needed, if the nodes differ."))
+        Amount | None, Meta(description=("The largest number of devices needed, if it differs between the nodes."))
     ] = None
     nodes: Annotated[int, Meta(ge=1)]
 
 
 NodeAnswer = Annotated[Outcome, one_of("Fits", "DoesNotFit", "NodeError", "Error", "Undecided")]
-"""A set is never NodeError: that is what single nodes are. Refused: by the API server, whatever its nodes say."""
+"""The result for a node or a claim set.
+
+NodeError applies only to nodes. Refused applies only to claim sets: the API server rejects the object, so the results
+on nodes do not matter.
+"""

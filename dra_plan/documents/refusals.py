@@ -1,4 +1,4 @@
-"""Objects under question that the API server rejects: a part of the documents that say which pods run."""
+"""Objects that the API server rejects, in documents about running pods."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dra_plan.documents.findings import CorrectedText, From1, RuleCode, SourceNa
 from .base import DocumentPart, ObjectName, Text
 
 REFUSED = "rejected by the API server"
-"""The reason why something never reaches the scheduler."""
+"""The reason why a rejected object is not scheduled."""
 CLAIM_REFUSED = "the API server rejects its claim"
-"""The reason why a pod waits for a claim that is not created."""
+"""The reason why a pod waits for a claim that the API server rejects."""
 
 
 class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
@@ -21,18 +21,18 @@ class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
 
     code: RuleCode
     object: Annotated[
-        str, Meta(description="The object that is rejected, or whose pods are rejected, as KIND NAMESPACE/NAME.")
+        str, Meta(description="The rejected object, or the object whose pods are rejected, as KIND NAMESPACE/NAME.")
     ]
-    field: Annotated[str, Meta(description="The path of the field as the manifest has it; empty for the whole object.")]
+    field: Annotated[str, Meta(description="The path of the field in the manifest, or empty for the whole object.")]
     message: Text
     file: SourceName
     line: From1
     suggestion: CorrectedText
-    fix: Annotated[Text, Meta(description="How to fix it.")]
+    fix: Annotated[Text, Meta(description="How to fix the problem.")]
 
 
 class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
-    """A finding of `validate`, with the pods that cannot run because of it."""
+    """A finding of `validate`, and the pods that it keeps from running."""
 
     owners: Annotated[
         list[ObjectName],
@@ -40,17 +40,28 @@ class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
     ]
 
 
+class FirstPods(DocumentPart, frozen=True, kw_only=True):
+    """New pods in the namespace of a quota that are created first and therefore use a part of it."""
+
+    kind: Annotated[str, Meta(description="The kind of the pods' workload, or Pod for a single pod.")]
+    name: Text
+    pods: From1
+
+
 class OverQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota that is the reason why the API server rejects the pod or one of its claims."""
+    """A quota that makes the API server reject the pod or one of its claims."""
 
     quota: Text
     resource: Text
     requested: str
-    used: str
+    used: Annotated[str, Meta(description="The amount in use when the object is rejected.")]
+    used_now: Annotated[str, Meta(description="The part of `used` that existing objects use.")]
+    later: Annotated[str, Meta(description="The part of `used` that pods created earlier use.")]
+    first: list[FirstPods]
     hard: str
 
 
 Refusals = Annotated[
     list[ApiServerRefusal] | UnsetType,
-    Meta(description="Objects that the API server rejects; they never count as fitting or bound."),
+    Meta(description="Objects that the API server rejects. They never count as fitting or bound."),
 ]

@@ -1,4 +1,4 @@
-"""The results of pods, pod groups and claims in a schedule, in documents: attempts, evictions, the settled state."""
+"""The results of pods, pod groups and claims in a schedule: attempts, evictions and the final state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dra_plan.documents.base import (
 )
 from dra_plan.documents.node_obstacles import RefusingNodes
 from dra_plan.documents.reasons import LeadingReason
-from dra_plan.documents.stories import AbsentName, NodeStory
+from dra_plan.documents.stories import AbsentName, MostLeft, NodeStory
 from dra_plan.documents.verdict_parts import OtherPod, PodOutcome
 
 PodGroupOutcome = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty"]
@@ -36,52 +36,58 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
     outcome: Annotated[
         PodOutcome,
         Meta(
-            description="Bound: it has a node. Waiting: it will get a node once something else has happened. "
-            "Unschedulable: the scheduler rejects it. Error: the attempt ended with an error. Gated: it "
-            "never entered the queue. OverQuota: a quota rejects its claim. Skipped: it was left alone. "
-            "Undecided: the step budget of a search ran out, or the time before the pod was tried (again). "
-            "Refused: the API server rejects it, or creates no more pods for its controller, as the message "
-            "says. Unknown: it would be rejected, but what decides is not in the input."
+            description=(
+                "Bound: it has a node. Waiting: it gets a node after something else happens. Unschedulable: "
+                "the scheduler rejects it. Error: the scheduler stops with an error. Gated: it never "
+                "entered the queue. OverQuota: a quota rejects its claim. Skipped: it was not scheduled. "
+                "Undecided: a search ran out of steps, or time ran out before the pod was tried or retried. "
+                "Refused: the API server rejects it, or creates no more pods for its controller, as the "
+                "message says. Unknown: it would be rejected, but the input lacks the deciding objects."
+            )
         ),
     ]
     node_name: str | None
     message: Annotated[str | None, FailedScheduling]
     reason: Annotated[str, one_of("Unschedulable", "SchedulerError")] = ""
     nominated_node_name: str = ""
-    waiting: Annotated[
-        str, Meta(description=("What the pod is waiting for, or the reason why it is not scheduled."))
-    ] = ""
+    waiting: Annotated[str, Meta(description=("What the pod is waiting for, or why it is not scheduled."))] = ""
     best_nodes: Annotated[
         list[str],
         Meta(
             description=(
-                "All nodes with the highest score, if there are several. After an error on other nodes: the "
-                "nodes that fit but cannot be used because of it."
+                "All nodes with the highest score, if there are several. If errors on other nodes ended the "
+                "attempt: the nodes that would have fit."
             )
         ),
     ] = []
     errors: Annotated[
-        dict[str, str], Meta(description="The nodes on which a filter failed with an error, which ends the attempt.")
+        dict[str, str],
+        Meta(
+            description="The nodes on which a filter failed with an error, so that the scheduler stops with an error."
+        ),
     ] = {}
     undecided_nodes: UndecidedNodes = []
     attempts: Annotated[int, Meta(ge=1)] = 0
+    workload: Annotated[
+        ObjectName | None, Meta(description="The workload that creates the pod, if the pod does not exist yet.")
+    ] = None
     node_allocatable: Annotated[
         list[NodeAllocatableResourceClaimStatus],
         Meta(
             description=(
-                "The node resources that the devices of the pod's claims take, in the format of the pod's status."
+                "The node resources that the devices of the pod's claims use, in the format of the pod's status."
             )
         ),
     ] = []
 
     @property
     def is_undecided(self) -> bool:
-        """True if the pod has no node because a search was cut short, or because the input lacks what decides."""
+        """Whether the pod has no node because a search was cut short or the input lacks the deciding objects."""
         return self.outcome in ("Undecided", "Unknown") or bool(self.undecided_nodes)
 
 
 class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):
-    """A claim in the final state of the cluster."""
+    """A claim in the cluster's final state."""
 
     namespace: str
     name: str
@@ -90,11 +96,11 @@ class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScheduledVolume(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim that was not bound in the input, and the scheduler's choice for it, if any."""
+    """A PersistentVolumeClaim that was not bound in the input, and the volume or node chosen for it, if any."""
 
     pvc: Annotated[Text, Meta(description="The PersistentVolumeClaim, as NAMESPACE/NAME.")]
-    pv: Annotated[str, Meta(description="The PersistentVolume that it gets, if it gets an existing one.")] = ""
-    provision: Annotated[str, Meta(description="The node for which a new volume is created, if one is.")] = ""
+    pv: Annotated[str, Meta(description="The existing PersistentVolume that it gets, if any.")] = ""
+    provision: Annotated[str, Meta(description="The node for which a new volume is created, if any.")] = ""
 
 
 class GroupCondition(DocumentPart, frozen=True, kw_only=True):
@@ -114,18 +120,20 @@ class ScheduledPodGroup(DocumentPart, frozen=True, kw_only=True):
     outcome: Annotated[
         PodGroupOutcome,
         Meta(
-            description="Scheduled: enough pods found a node at the same time. Unschedulable: not enough pods did. "
-            "Error: the attempt ended with an error. Gated: none of its pods entered the queue. Empty: it "
-            "has no pods."
+            description=(
+                "Scheduled: enough pods found a node at the same time. Unschedulable: not enough pods did. "
+                "Error: an error ended the attempt. Gated: none of its pods entered the queue. Empty: it "
+                "has no pods."
+            )
         ),
     ]
     policy: Annotated[str, one_of("gang", "basic", "")]
     min_count: Annotated[int, MinCount] = 0
     pods: Annotated[int, GroupPods] = 0
-    bound: Annotated[int, Meta(description="The number of pods of the group that have a node.")] = 0
+    bound: Annotated[int, Meta(description="The number of the group's pods that have a node.")] = 0
     conditions: list[GroupCondition] = []
     waiting: Annotated[
-        str, Meta(description="If no pod of the group was tried: the reason why a pod is not in the queue.")
+        str, Meta(description="If none of the group's pods was tried: why one of them is not in the queue.")
     ] = ""
     attempts: Annotated[int, Meta(ge=1)] = 0
 
@@ -134,12 +142,12 @@ class EvictedPod(DocumentPart, frozen=True, kw_only=True):
     """A pod that is evicted to make room for another pod."""
 
     pod: str
-    preemptor: Annotated[str, Meta(description="The pod for which it is evicted, or podgroup/NAMESPACE/NAME.")]
+    preemptor: Annotated[str, Meta(description="The pod that needs the room, or podgroup/NAMESPACE/NAME.")]
     node: str
 
 
 class TaintEvictedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that is evicted because of a taint of its node or of one of its devices."""
+    """A pod that is evicted because of a taint on its node or on one of its devices."""
 
     namespace: str
     name: str
@@ -148,7 +156,7 @@ class TaintEvictedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class PluginVerdict(DocumentPart, frozen=True, kw_only=True):
-    """A status that a plugin returned."""
+    """A plugin's result."""
 
     plugin: str
     status: Annotated[
@@ -161,28 +169,26 @@ class PluginVerdict(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeVerdicts(DocumentPart, frozen=True, kw_only=True):
-    """The results of the Filter plugins on one node."""
+    """The results of the Filter plugins on a node."""
 
     node: str
     verdicts: list[PluginVerdict]
 
 
 class TracedAttempt(DocumentPart, frozen=True, kw_only=True):
-    """One scheduling cycle for one pod."""
+    """A scheduling cycle of a pod."""
 
     pod: str
     attempt: Annotated[int, Meta(ge=1)]
-    pod_group: Annotated[str, Meta(description="The group with which the pod was tried, as NAMESPACE/NAME.")] = ""
+    pod_group: Annotated[str, Meta(description="The group that the pod was tried with, as NAMESPACE/NAME.")] = ""
     domain: Annotated[
         str,
-        Meta(
-            description="The topology domain on whose nodes the pod was tried, as a value of the group's topology key."
-        ),
+        Meta(description="The topology domain in which the pod was tried, as a value of the group's topology key."),
     ] = ""
     pre_filter: list[PluginVerdict] = []
     filter: list[NodeVerdicts] = []
     post_filter: list[PluginVerdict] = []
-    score: Annotated[dict[str, dict[str, int]], Meta(description="The weighted scores, by plugin and node.")] = {}
+    score: Annotated[dict[str, dict[str, int]], Meta(description="The weighted score of each node, by plugin.")] = {}
     best: list[str] = []
     node: str = ""
     message: str = ""
@@ -192,7 +198,7 @@ class TracedWake(DocumentPart, frozen=True, kw_only=True):
     """An event that made the scheduler retry a pending pod."""
 
     pod: str
-    event: Annotated[str, Meta(description=("The name of the event in Kubernetes, such as AssignedPodDelete."))]
+    event: Annotated[str, Meta(description=("The Kubernetes name of the event, such as AssignedPodDelete."))]
     object: str
     plugin: str
     queue: Annotated[str, one_of("active", "backoff")]
@@ -213,50 +219,65 @@ class PodName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
-    """The reasons why pods got no devices in their last attempt, in the cluster as it was then."""
+    """Why pods got no devices in their last attempt, in the cluster as it was at that time."""
 
     pods: Annotated[
         list[PodName],
         Meta(
             min_length=1,
-            description=("Pods with the same requests and the same result. The details are those of the first pod."),
+            description=(
+                "The pods, which have the same requests and the same result. The details are those of the first pod."
+            ),
         ),
     ]
     attempt: Annotated[int, Meta(ge=1)]
     message: Annotated[str, FailedScheduling]
     absent: Annotated[
-        list[AbsentName], Meta(description="Values that selectors require and that no device in the cluster has.")
+        list[AbsentName], Meta(description="Values that selectors require but no device in the cluster has.")
     ]
     leading: Annotated[
-        list[LeadingReason], Meta(description=("The reasons why nodes reject the pods, the most common first."))
+        list[LeadingReason], Meta(description=("The reasons why nodes reject the pods, most common first."))
     ]
     stories: Annotated[
         list[NodeStory],
         Meta(
             description=(
-                "What happens on nodes that reject because of devices. Nodes with the same reasons have one story."
+                "What happens on nodes that reject the pods because of devices. Nodes with the same reasons "
+                "share an entry."
             )
         ),
     ]
     devices_fit: Annotated[
         list[RefusingNodes],
         Meta(
-            description="The nodes on which the claims fit, with the first reason why the scheduler rejects the pods "
-            "there."
+            description=(
+                "The nodes on which the claims fit, and the first reason why the scheduler rejects the pods there."
+            )
         ),
     ] = []
+    most_left: Annotated[
+        MostLeft | None,
+        Meta(
+            description=(
+                "A request that no node can meet, and the node that comes closest. Nodes may also reject "
+                "the pods for other reasons."
+            )
+        ),
+    ] = None
 
 
 class ContestedPods(DocumentPart, frozen=True, kw_only=True):
-    """Pods of one owner. If no other pods were pending, more of these pods would get a node."""
+    """The pods of an owner, if more of them would get a node without the other pending pods."""
 
     owner: ObjectName
     pods: Annotated[int, Meta(ge=1, description="The pods of the owner that had no node before.")]
-    would_bind: Annotated[int, Meta(ge=0, description="The number of these that get a node.")]
-    would_bind_alone: Annotated[int, Meta(ge=1, description="The number that would get one without the other pods.")]
-    without_node: Annotated[list[PodName], Meta(min_length=1, description="The pods that get no node.")]
-    node_name: Annotated[str, Meta(description="The node that the first of them would get.")]
-    first: Annotated[list[OtherPod], Meta(min_length=1, description="Pods that come first and take the room.")]
+    would_bind: Annotated[int, Meta(ge=0, description="The number of pods in `pods` that get a node.")]
+    would_bind_alone: Annotated[
+        int, Meta(ge=1, description="The number of pods in `pods` that would get a node without the other pods.")
+    ]
+    without_node: Annotated[list[PodName], Meta(min_length=1, description="The pods in `pods` that get no node.")]
+    node_name: Annotated[str, Meta(description="The node that the first pod in `withoutNode` would get.")]
+    first: Annotated[list[OtherPod], Meta(min_length=1, description="The pods that take precedence and use the room.")]
 
 
 class PodOwner(DocumentPart, frozen=True, kw_only=True):
@@ -267,21 +288,23 @@ class PodOwner(DocumentPart, frozen=True, kw_only=True):
 
 
 class SettledPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that exists in the final state."""
+    """A pod in the cluster's final state."""
 
     namespace: str
     name: Text
     owner: PodOwner | None
     node_name: str | None
-    devices: Annotated[list[str], Meta(description="The devices of the pod's claims, as REQUEST=DRIVER/POOL/DEVICE.")]
+    devices: Annotated[
+        list[str], Meta(description="The devices of the pod's claims, each as REQUEST=DRIVER/POOL/DEVICE.")
+    ]
     foreseen: Annotated[
-        bool, Meta(description=("True if a controller will create the pod. Its name is then a placeholder."))
+        bool, Meta(description=("True if a controller has yet to create the pod. Its name is then a placeholder."))
     ] = False
-    message: Annotated[str | None, Meta(description="The scheduler's reason why the pod has no node.")] = None
+    message: Annotated[str | None, Meta(description="The scheduler's message saying why the pod has no node.")] = None
 
 
 class GonePod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that ended although no event requested it."""
+    """A pod that ended without an event that requested it."""
 
     namespace: str
     name: Text
@@ -291,26 +314,33 @@ class GonePod(DocumentPart, frozen=True, kw_only=True):
     reason: Annotated[str, Meta(description="The reason in the pod's condition DisruptionTarget, if it has one.")] = ""
     message: Text = ""
     second: Annotated[
-        float, Meta(description=("The time in seconds after the first event, or after the start if there is no event."))
+        float,
+        Meta(description=("The time in seconds after the first event, or after the start if there are no events.")),
     ]
     time: EvictionTime = ""
-    recreated_as: Annotated[list[Text], Meta(description=("The pods that its owner has created since, if any."))] = []
+    recreated_as: Annotated[
+        list[Text], Meta(description=("The pods that its owner has created since then, if any."))
+    ] = []
 
 
 class SettledClaim(DocumentPart, frozen=True, kw_only=True):
-    """A claim that exists in the final state."""
+    """A claim in the cluster's final state."""
 
     namespace: str
     name: Text
     devices: Annotated[
         list[str] | None,
-        Meta(description="The allocated devices, as REQUEST=DRIVER/POOL/DEVICE; null if the claim is not allocated."),
+        Meta(
+            description=(
+                "The allocated devices, each as REQUEST=DRIVER/POOL/DEVICE, or null if the claim is not allocated."
+            )
+        ),
     ]
     reserved_for: list[str]
 
 
 class RefusedObject(DocumentPart, frozen=True, kw_only=True):
-    """An object in the events that the API server does not create."""
+    """An object that an event creates, but that the API server rejects."""
 
     object: Annotated[Text, Meta(description="The object, as KIND/NAME.")]
     namespace: str
@@ -318,7 +348,7 @@ class RefusedObject(DocumentPart, frozen=True, kw_only=True):
 
 
 class ControllerEvent(DocumentPart, frozen=True, kw_only=True):
-    """An event that a controller writes about an object."""
+    """An Event that a controller writes about an object."""
 
     kind: str
     namespace: str
@@ -329,7 +359,7 @@ class ControllerEvent(DocumentPart, frozen=True, kw_only=True):
 
 
 class ObjectCondition(DocumentPart, frozen=True, kw_only=True):
-    """A condition that a controller writes into the status of an object."""
+    """A condition that a controller writes to the status of an object."""
 
     kind: str
     namespace: str
@@ -351,11 +381,14 @@ class LaterEviction(DocumentPart, frozen=True, kw_only=True):
 
 
 BY_CHANCE = "pods are evicted and recreated until the scheduler picks"
-"""The beginning of the reason if ties decide: the simulation takes the first of the best nodes, a scheduler any."""
+"""The beginning of the reason if the final state depends on ties between nodes.
+
+The simulation chooses the first of the best nodes, but a real scheduler may choose any of them.
+"""
 
 
 class UnsettledCluster(DocumentPart, frozen=True, kw_only=True):
-    """The reason why the cluster never settles."""
+    """Why the cluster does not settle."""
 
     message: str
     pods: Annotated[
@@ -364,7 +397,7 @@ class UnsettledCluster(DocumentPart, frozen=True, kw_only=True):
 
 
 class SettledCluster(DocumentPart, frozen=True, kw_only=True):
-    """The final state of the cluster, in which neither the scheduler nor a controller has anything left to do."""
+    """The final state of the cluster. Neither the scheduler nor a controller has anything left to do."""
 
     pods: list[SettledPod]
     evicted: list[GonePod]
@@ -373,5 +406,5 @@ class SettledCluster(DocumentPart, frozen=True, kw_only=True):
     events: list[ControllerEvent]
     conditions: list[ObjectCondition]
     later: list[LaterEviction]
-    rounds: Annotated[int, Meta(description="The number of times that controllers and the scheduler took turns.")]
+    rounds: Annotated[int, Meta(description="The number of turns that the controllers and the scheduler took.")]
     unsettled: UnsettledCluster | None

@@ -1,4 +1,4 @@
-"""Why claims do not fit on a node, or the devices that they get there: parts of an Explanation."""
+"""Why claims do not fit on a node, or which devices they get on it, as parts of an Explanation."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from dra_plan.documents.reasons import (
 RequestProblem = Annotated[
     str | None,
     one_of(None, "too-few-devices", "all-not-free", "nothing-matches", "too-many-devices"),
-    Meta(description="The reason why the request cannot be met even by itself."),
+    Meta(description="Why the request could not be satisfied even if it were the only one."),
 ]
 
 
 class RequestDevices(RequestName, frozen=True, kw_only=True):
-    """What a request or alternative needs, and the devices of a node that are left after its checks."""
+    """What a request or alternative needs, and the devices of a node that pass its checks."""
 
     class_: str
     alternative: bool
@@ -46,39 +46,53 @@ class RequestDevices(RequestName, frozen=True, kw_only=True):
     problem: RequestProblem
     removed: Annotated[
         list[RemovedDevices],
-        Meta(description="The devices that the checks reject, in the order of the allocator's checks."),
+        Meta(description="The devices that fail a check, in the order in which the allocator checks them."),
     ]
     left: Amount
 
 
-class PassedAlternative(RequestDevices, frozen=True, kw_only=True):
-    """An alternative that was not chosen. It is checked as if nothing were allocated."""
+class MostLeft(RequestName, frozen=True, kw_only=True):
+    """A request that no node can meet, and the node that comes closest."""
 
-    left_devices: Annotated[list[DeviceName], Meta(description="Examples of the devices that are left.")]
+    class_: str
+    need: Amount
+    left: Annotated[Amount, Meta(description="The number of devices left for the request on `node`.")]
+    devices: Annotated[Amount, Meta(description="The number of devices on `node`.")]
+    node: Text
+    nodes: Annotated[Amount, Meta(description="The number of nodes whose devices were checked.")]
+
+
+class PassedAlternative(RequestDevices, frozen=True, kw_only=True):
+    """An alternative that was not chosen, checked as if nothing were allocated."""
+
+    left_devices: Annotated[list[DeviceName], Meta(description="Examples of the remaining devices.")]
 
 
 class StoryRequest(RequestDevices, frozen=True, kw_only=True):
-    """A request on the nodes of a story. Each number is given as its smallest and its largest value on these nodes."""
+    """A request on a group of nodes.
 
-    left_from: Annotated[Amount, Meta(description=("The smallest number of devices left on any node of the story."))]
+    Numbers that differ between the nodes are given as their smallest and largest values.
+    """
+
+    left_from: Annotated[Amount, Meta(description=("The smallest number of remaining devices on any of the nodes."))]
     left_to: Amount
-    devices_from: Annotated[Amount, Meta(description=("The smallest number of devices on any node of the story."))]
+    devices_from: Annotated[Amount, Meta(description=("The smallest number of devices on any of the nodes."))]
     devices_to: Amount
-    left_devices: Annotated[list[DeviceName], Meta(description="Examples of the devices that are left.")]
+    left_devices: Annotated[list[DeviceName], Meta(description="Examples of the remaining devices.")]
 
 
 class ChosenDevice(RequestName, frozen=True, kw_only=True):
-    """The device chosen for one slot of a request, and the devices that were skipped before it."""
+    """The device chosen for a slot of a request, and the devices that were skipped before it."""
 
     slot: Position
     device: DeviceName | None
     passed_over: Annotated[
         list[PassedOver],
-        Meta(description="The devices that were skipped. Devices in use that would not match anyway are left out."),
+        Meta(description="The devices that were skipped, except for devices in use that do not match either."),
     ]
     alternatives_before: Annotated[
         list[PassedAlternative],
-        Meta(description="For a firstAvailable request: the alternatives that come before the chosen one."),
+        Meta(description="For a firstAvailable request: the alternatives before the chosen one."),
     ]
 
 
@@ -90,74 +104,78 @@ class ClaimElsewhere(ClaimName, frozen=True, kw_only=True):
 
 
 class NearSlice(DocumentPart, frozen=True, kw_only=True):
-    """A slice whose node selector requires a label value that is similar to the node's value but does not match it."""
+    """A slice whose node selector requires a label value that is similar, but not equal, to the node's."""
 
     slice: Text
     pool: Text
     label: str
     wanted: str
-    found: Annotated[str, Meta(description="The value that the node has.")]
+    found: Annotated[str, Meta(description="The node's value.")]
 
 
 class PoolElsewhere(DocumentPart, frozen=True, kw_only=True):
-    """A pool whose devices are for other nodes. It is shown for a node that has no devices."""
+    """A pool whose devices are for other nodes, shown for a node that has no devices."""
 
     pool: PoolName
-    labels: Annotated[str, Meta(description="What it wants of a node and this one lacks, as -l of kubectl takes it.")]
+    labels: Annotated[
+        str, Meta(description="The labels that the pool requires and the node lacks, in the format of kubectl's `-l`.")
+    ]
 
 
 class MissingDriver(DocumentPart, frozen=True, kw_only=True):
-    """A driver that publishes nothing for a node although a request wants the driver's devices."""
+    """A driver that a request needs but that publishes nothing for a node."""
 
     driver: Text
     nodes: Annotated[Amount, Meta(description="The number of other nodes for which the driver publishes devices.")]
 
 
 class DriverPod(DocumentPart, frozen=True, kw_only=True):
-    """A DaemonSet that runs on all nodes for which a driver publishes devices, but not on the nodes of a story."""
+    """A DaemonSet that runs on all nodes for which a driver publishes devices, but not on the explained nodes."""
 
     driver: Text
     daemon_set: Annotated[Text, Meta(description="The DaemonSet, as NAMESPACE/NAME.")]
     node: Annotated[Text, Meta(description="One of the nodes for which the driver publishes devices.")]
     nodes: Annotated[Amount, Meta(description="The number of nodes for which the driver publishes devices.")]
-    lacking: Annotated[
-        list[str], Meta(description="The nodes of the story on which no pod of the DaemonSet runs.")
-    ] = []
+    lacking: Annotated[list[str], Meta(description="The explained nodes that have no pod of the DaemonSet.")] = []
     state: Annotated[
         str,
         one_of("fault", "pending", "not-ready", "deleted", "absent", "taint", "label"),
         Meta(
-            description="fault: a container of its pod waits. pending: its pod has no node yet. absent: there is no "
-            "pod, for no known reason. taint: it does not tolerate `taint`. label: the node lacks "
-            "`labels`."
+            description=(
+                "fault: a container of its pod is waiting. pending: its pod has no node yet. absent: there "
+                "is no pod, for no known reason. taint: it does not tolerate `taint`. label: the node lacks "
+                "`labels`."
+            )
         ),
     ] = "absent"
-    pod: Annotated[
-        str, Meta(description="The pod of the DaemonSet for the first of the nodes in `lacking`, as NAMESPACE/NAME.")
-    ] = ""
-    reason: Annotated[str, Meta(description="fault: the reason why the container waits, in one word.")] = ""
+    pod: Annotated[str, Meta(description="The DaemonSet's pod for the first node in `lacking`, as NAMESPACE/NAME.")] = (
+        ""
+    )
+    reason: Annotated[str, Meta(description="fault: the one-word reason why the container is waiting.")] = ""
     message: Annotated[str, Meta(description="fault, pending: the message of the kubelet or the scheduler.")] = ""
     labels: Annotated[
         str, Meta(description="The node labels that the DaemonSet requires, in the format of kubectl's `-l`.")
     ] = ""
     found: Annotated[
         list[str],
-        Meta(description="label: the labels that the nodes have instead, as KEY=VALUE, or the KEY that they lack."),
+        Meta(description="label: the current labels of the nodes, as KEY=VALUE, or KEY if they lack the label."),
     ] = []
     unlikely: Annotated[
         bool,
         Meta(
-            description="label: nothing shows that the nodes have such devices, because they have neither the instance "
-            "type nor a PCI label of a node on which the DaemonSet runs."
+            description=(
+                "label: whether the nodes probably have no such devices, because they have neither the "
+                "instance type nor a PCI label of a node on which the DaemonSet runs."
+            )
         ),
     ] = False
     taint: TaintName | None = None
 
 
 class NodeStory(DocumentPart, frozen=True, kw_only=True):
-    """The result for a claim set on nodes that are alike."""
+    """The result for a claim set on nodes with the same reasons."""
 
-    nodes: Annotated[list[str], Meta(min_length=1, description="The nodes. The details are those of the first node.")]
+    nodes: Annotated[list[str], Meta(min_length=1, description="The nodes. The details are those of the first one.")]
     outcome: NodeAnswer
     message: str
     steps: Amount
@@ -168,21 +186,23 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
     ]
     devices: Annotated[
         int | None,
-        Meta(description="The number of devices that slices offer to the node; null if its pools are not known."),
+        Meta(description="The number of devices that slices offer to the node, or null if its pools are not known."),
     ]
     missing_drivers: Annotated[
         list[MissingDriver],
-        Meta(description="On a node that has other devices: the drivers whose devices a failing request wants."),
+        Meta(description="On a node with other devices: the drivers that a failing request needs."),
     ] = []
     driver_pods: Annotated[
         list[DriverPod],
-        Meta(description="The reasons why drivers that a failing request needs do not run on the nodes."),
+        Meta(description="Why the drivers that a failing request needs do not run on the nodes."),
     ] = []
     near_slices: Annotated[
         list[NearSlice],
         Meta(
-            description="For a node without devices: slices that select a value that is similar to that of one of its "
-            "labels."
+            description=(
+                "For a node without devices: slices whose node selectors require values that are similar to "
+                "the node's label values."
+            )
         ),
     ] = []
     pools: list[UnusablePool]
@@ -190,7 +210,7 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
     blocking_set: NotTogether | None
     counter_sets: Annotated[
         list[SeenCounterSet],
-        Meta(description=("The counter sets of which too little is left, or that the claim set uses up.")),
+        Meta(description=("The counter sets of which too little is left, or that the claim set exhausts.")),
     ] = []
     choices: Annotated[
         list[ChosenDevice],
@@ -201,7 +221,7 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
 
 
 class SharedClaim(DocumentPart, frozen=True, kw_only=True):
-    """An allocated claim that all pods of a controller name. All of these pods use the same devices."""
+    """An allocated claim that all pods of a controller use, so that they share its devices."""
 
     claim: str
     by: Annotated[ObjectName, Meta(description="The controller of the pods.")]
@@ -210,13 +230,13 @@ class SharedClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class AbsentName(RequestName, frozen=True, kw_only=True):
-    """A value, `wanted`, that a selector requires and that no device in the cluster has.
+    """The value `wanted`, which a selector requires but no device in the cluster has.
 
-    Numbers of devices are totals over all devices in the input.
+    Device counts are totals over all devices in the input.
     """
 
     class_: Annotated[
-        str, Meta(description="The class that has the selector. Absent if it is the request's own selector.")
+        str, Meta(description="The class that has the selector. Absent for the request's own selector.")
     ] = ""
     selector: Position
     clause: str

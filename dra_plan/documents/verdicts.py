@@ -1,4 +1,4 @@
-"""The result for a pod, workload or claim, and the reasons: parts of `Explanation`."""
+"""The result for a pod, workload or claim, and the reasons, as parts of an `Explanation`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.documents.refusals import RefusalFinding
+from dra_plan.documents.refusals import OverQuota, RefusalFinding
 
 from .base import (
     Amount,
@@ -45,20 +45,21 @@ from .verdict_parts import (
 from .volume_needs import VolumeClaimNeeds, VolumeElsewhere, VolumesApart
 
 DEVICES = "DynamicResources"
-"""The plugin that handles devices."""
+"""The scheduler plugin that handles devices."""
 
 GOOD = ("WouldBind", "WouldPreempt")
-"""Verdicts that promise a node."""
+"""The verdicts with which the owner gets a node."""
 
 TRIED = ("Unschedulable", "Error")
-"""Verdicts for which changes are tried with the whole scheduler."""
+"""The verdicts for which changes are tried with the whole scheduler."""
 
 MOST_NODES_TRIED = 10_000
-"""The maximum number of nodes in the clusters of all trials of one kind together."""
+"""The maximum total number of nodes in the clusters of all trials of one kind."""
 
 _LIFTS = {
     "uncordon-node": ("NodeUnschedulable", "TaintToleration"),
     "await-node": ("TaintToleration",),
+    "correct-toleration": ("TaintToleration",),
     "tolerate-node-taint": ("TaintToleration",),
     "remove-node-taint": ("TaintToleration",),
 }
@@ -66,7 +67,7 @@ _LIFTS = {
 
 
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
-    """The result for an owner when all pending pods in the input are scheduled, and the reasons for it."""
+    """The result for an owner when all pending pods in the input are scheduled, and the reasons."""
 
     kind: Text
     namespace: str
@@ -75,36 +76,43 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     node_name: str = ""
     victims: Annotated[list[OtherPod], Meta(description="The pods that are evicted to make room.")] = []
     spared: Annotated[
-        list[OtherPod], Meta(description="The pods that would be preempted if preemptionPolicy were not Never.")
+        list[OtherPod], Meta(description="The pods that would be preempted if the preemptionPolicy were not Never.")
     ] = []
     priority: Annotated[
         int | None,
         Meta(
-            description="If no node can take the pod: its priority, if this is above 0 and the pod may preempt others."
+            description=(
+                "The pod's priority. Set if no node can take the pod, the priority is above 0, and the pod "
+                "may preempt others."
+            )
         ),
     ] = None
     low_priority: Annotated[
-        int | None, Meta(description="If no node can take the pod: its priority, if this is below 0.")
+        int | None, Meta(description="The pod's priority. Set if no node can take the pod and the priority is below 0.")
     ] = None
     held_by: HeldBy | Literal[""] = ""
     queue: Annotated[str, Meta(description="SchedulingGates, Suspended: the queue in the label that Kueue reads.")] = ""
-    queue_exists: Annotated[bool, Meta(description="True if this LocalQueue is in the input.")] = False
-    queue_message: Annotated[
-        str, Meta(description="The reason why Kueue does not admit it yet, from its Workload.")
-    ] = ""
+    queue_exists: Annotated[bool, Meta(description="Whether the LocalQueue is in the input.")] = False
+    queue_message: Annotated[str, Meta(description="Why Kueue has not admitted it yet, according to its Workload.")] = (
+        ""
+    )
     queues: Annotated[
         list[str],
         Meta(
-            description="If the queue is not in the input: the other queues in its namespace, or else all queues as "
-            "NAMESPACE/NAME."
+            description=(
+                "If the queue is not in the input: the other queues in the namespace or, if there are none, "
+                "all queues as NAMESPACE/NAME."
+            )
         ),
     ] = []
-    near_queue: Annotated[str, Meta(description="The one of these queues that has a similar name.")] = ""
+    near_queue: Annotated[str, Meta(description="The queue in `queues` with a similar name.")] = ""
     held: Annotated[
         list[str],
         Meta(
-            description="What holds it: the scheduling gates, missing claims or templates, group, node, scheduler or "
-            "queue."
+            description=(
+                "The cause of the delay: scheduling gates, missing claims or templates, or the name of a "
+                "group, node, scheduler or queue."
+            )
         ),
     ] = []
     leaving_claims: Annotated[
@@ -118,11 +126,11 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         Meta(description="For a bound pod that does not run: its volumes that are in use on other nodes."),
     ] = []
     events: Annotated[
-        list[PodEvent], Meta(description="For a bound pod that does not run: warnings about it, the latest first.")
+        list[PodEvent], Meta(description="For a bound pod that does not run: warnings about it, latest first.")
     ] = []
     driver_pods: Annotated[
         list[DriverPod],
-        Meta(description="For a bound pod that does not run: pods of the drivers of its devices that are not ready."),
+        Meta(description="For a bound pod that does not run: the pods of its devices' drivers that are not ready."),
     ] = []
     failing: Annotated[
         list[UnreadyPod],
@@ -133,7 +141,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     ] = []
     unready_pods: Annotated[
         list[UnreadyPod],
-        Meta(description="If a driver publishes no devices at all: pods of DaemonSets that are not ready."),
+        Meta(description="If a driver publishes no devices at all: DaemonSet pods that are not ready."),
     ] = []
     awaited_pods: Annotated[
         list[UnreadyPod],
@@ -152,63 +160,76 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     gang: Annotated[GangShortage | None, Meta(description="The pod group, if too few of its pods find a node.")] = None
     with_gates: Annotated[
         GatedVerdict | None,
-        Meta(description="The result with feature gates that seem to be on in the cluster, if it differs."),
+        Meta(description="The result with the feature gates that seem to be on in the cluster, if it is different."),
     ] = None
     group_pods: Annotated[Amount, GroupPods] = 0
     group_least: Annotated[Amount, MinCount] = 0
-    findings: Annotated[list[RefusalFinding], Meta(description="The reasons why the API server rejects it.")] = []
+    findings: Annotated[list[RefusalFinding], Meta(description="Why the API server rejects it.")] = []
     forbidden: Annotated[
         Amount,
         Meta(
-            description="The number of pods that a quota or limit prevents. `message` is then the API server's message."
+            description=(
+                "The number of pods that cannot be created because of a quota or limit. `message` is then "
+                "the API server's message."
+            )
         ),
     ] = 0
     forbidden_claim: Annotated[
-        str, Meta(description="If a claim of the pod is rejected and not the pod: its entry in resourceClaims.")
+        str,
+        Meta(
+            description=(
+                "If a claim of the pod is rejected instead of the pod: the name of the claim in the pod's "
+                "resourceClaims."
+            )
+        ),
     ] = ""
-    over: Annotated[list[str], Meta(description="The resources of which a quota does not allow enough.")] = []
+    over: Annotated[list[OverQuota], Meta(description="The resources that exceed a quota.")] = []
     defaulted: Annotated[
         list[DefaultedRequest],
-        Meta(
-            description="The default requests from a LimitRange for resources of which the quota does not allow enough."
-        ),
+        Meta(description="The default requests that a LimitRange adds for the resources in `over`."),
     ] = []
-    missing: Annotated[
-        list[str], Meta(description=("The kinds of objects that decide the answer and are not in the input."))
-    ] = []
+    missing: Annotated[list[str], Meta(description=("The kinds of deciding objects that are not in the input."))] = []
     left_over: Annotated[
         list[ClaimHolder],
         Meta(
-            description="Claims that hold devices for pods that are not in the input, although the namespaces of the "
-            "claims are."
+            description=(
+                "Claims with devices that are reserved for pods missing from the input, although their "
+                "namespaces are in the input."
+            )
         ),
     ] = []
     partial: Annotated[
         list[str],
         Meta(
-            description="If pods would be bound: kinds of objects of which the input has only a part, so that devices, "
-            "cpu or memory in use may count as free."
+            description=(
+                "If pods would be bound: the kinds of objects that are only partly in the input. Devices, "
+                "cpu or memory in use may therefore count as free."
+            )
         ),
     ] = []
     doubted: Annotated[
         bool,
         Meta(
-            description="True if pods would be bound in such an input, but the cluster last said that no node can take "
-            "them, or gave a reason that only objects of kinds in `partial` can cause. The text output then calls the "
-            "verdict unknown."
+            description=(
+                "True if pods would be bound in such an input, but the cluster last reported that no node "
+                "can take them, or gave a reason that only objects of the kinds in `partial` can cause. The "
+                "text output then shows the verdict Unknown."
+            )
         ),
     ] = False
     unread: Annotated[
         list[str],
         Meta(
-            description="Of a pod that no node can take: kinds of objects that the input lacks, although they cause a "
-            "reason in the last message. `suggestions` may not be enough because of them."
+            description=(
+                "If no node can take the pod: the kinds of missing objects that the cluster's last message "
+                "depends on. Because they are missing, `suggestions` may not be enough."
+            )
         ),
     ] = []
     message: Annotated[str, FailedScheduling] = ""
-    waiting: Annotated[str, Meta(description="What it is waiting for, in the words of the scheduler.")] = ""
+    waiting: Annotated[str, Meta(description="What it is waiting for, in the scheduler's words.")] = ""
     refused_by: Annotated[
-        list[str], Meta(description=("The plugins because of which nodes reject it, the most common first."))
+        list[str], Meta(description=("The plugins that make nodes reject it, most common first."))
     ] = []
     of_all_nodes: Annotated[bool, OfAllNodes] = False
     total_nodes: Annotated[
@@ -222,23 +243,25 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     ] = 0
     nodes: Annotated[
         list[RefusingNodes],
-        Meta(description="The reasons why each node rejects it. The nodes that are closest to fitting come first."),
+        Meta(description="Why each node rejects it. The nodes that are closest to fitting come first."),
     ] = []
     absent: Annotated[
-        list[AbsentName], Meta(description="Values that no device has, if they are not listed in `claimSets`.")
+        list[AbsentName], Meta(description="Values that no device has, unless they are listed in `claimSets`.")
     ] = []
     volume_claims: Annotated[
         list[VolumeClaimNeeds],
         Meta(
-            description="The PersistentVolumeClaims, if volumes keep the pod away from nodes. Of a pod that would be "
-            "bound, or waits for its volumes: those whose volume is being created, or whose provisioner is not ready."
+            description=(
+                "The PersistentVolumeClaims, if volumes keep the pod from nodes. If the pod would be bound "
+                "or waits for its volumes: the PersistentVolumeClaims whose volume is being created, or "
+                "whose provisioner is not ready."
+            )
         ),
     ] = []
     uncreated: Annotated[
         list[str],
         Meta(
-            description="Of a pod that would be bound: the ResourceClaimTemplates from which its claims have not been "
-            "created yet."
+            description="If the pod would be bound: the ResourceClaimTemplates whose claims have not been created yet."
         ),
     ] = []
     overdue: Annotated[
@@ -252,54 +275,65 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     limits_unknown: Annotated[
         bool,
         Meta(
-            description="Of a pod that no node can take: it is not known how many volumes nodes can attach. Only "
-            "`suggestions` depend on it."
+            description=(
+                "If no node can take the pod: whether the number of volumes that nodes can attach is "
+                "unknown. Only `suggestions` depend on it."
+            )
         ),
     ] = False
-    volumes_apart: Annotated[
-        VolumesApart | None, Meta(description="Two volumes that cannot both be used from any node.")
-    ] = None
+    volumes_apart: Annotated[VolumesApart | None, Meta(description="Two volumes that no node can use together.")] = None
     shared_claims: Annotated[
         list[SharedClaim], Meta(description="The claims that the pod shares with the other pods of its controller.")
     ] = []
     full_claims: Annotated[
-        list[FullClaim], Meta(description="The claims that are reserved for too many other pods.")
+        list[FullClaim], Meta(description="The claims that are already reserved for the maximum number of pods.")
     ] = []
     lost_claims: Annotated[
-        list[ClaimOfLostNode], Meta(description="Of a pod that no node can take: claims with devices on missing nodes.")
+        list[ClaimOfLostNode],
+        Meta(description="If no node can take the pod: the claims with devices on missing nodes."),
     ] = []
     label_conflict: Annotated[
-        LabelConflict | None, Meta(description="The requirements for a node label that no node can meet together.")
+        LabelConflict | None, Meta(description="Requirements for a node label that no node can satisfy together.")
     ] = None
     suggestions: Annotated[
         list[TriedChanges],
         Meta(
-            description="Changes that lead to a node. Each was tried with the whole scheduler; if there are too many "
-            "owners or nodes for that, changes that make the claims fit where nothing else prevents it."
+            description=(
+                "Changes after which the owner gets a node, each tried with the whole scheduler. If there "
+                "are too many owners or nodes for this: changes after which the claims fit on nodes without "
+                "other obstacles."
+            )
         ),
     ] = []
     tried: Annotated[
         Amount | None,
         Meta(
-            description="The changes, and pairs of changes, that were tried with the whole scheduler; null if it was "
-            "not run for that."
+            description=(
+                "The number of changes and pairs of changes that were tried with the whole scheduler, or "
+                "null if none could be tried."
+            )
         ),
     ] = None
     repairs: Annotated[
         list[DriverPod],
         Meta(
-            description="Pods of drivers that are not ready on nodes where only devices are missing. What their nodes "
-            "have then is not known, so nothing was tried."
+            description=(
+                "Driver pods that are not ready, on nodes where only devices are missing. Nothing was "
+                "tried, because it is not known which devices the nodes will then have."
+            )
         ),
     ] = []
     after_rollout: Annotated[
-        str, Meta(description="The node of a new pod after the rolling update of the Deployment has deleted old pods.")
+        str,
+        Meta(description="The node that a new pod gets after the Deployment's rolling update has deleted old pods."),
     ] = ""
     held_by_siblings: Annotated[
         list[str],
         Meta(
-            description="The pods of the same workload whose devices would be enough, as NAMESPACE/NAME. Their "
-            "controller recreates them."
+            description=(
+                "The workload's own pods, as NAMESPACE/NAME, whose devices would be enough. Their "
+                "controller would recreate them."
+            )
         ),
     ] = []
     scheduled: Annotated[
@@ -308,39 +342,41 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     pods: Annotated[
         Amount,
         Meta(
-            description=(
-                "For a workload: the number of its pods that have no node, including those that do not exist yet."
-            )
+            description=("For a workload: the number of its pods without a node, including pods that do not exist yet.")
         ),
     ] = 0
     wanted: Annotated[
-        Amount, Meta(description=("For a workload: the number of pods that it needs, including those that have nodes."))
+        Amount, Meta(description=("For a workload: the number of pods that it needs, including pods that have a node."))
     ] = 0
-    would_bind: Annotated[Amount, Meta(description="The number of these pods that would be bound.")] = 0
+    would_bind: Annotated[Amount, Meta(description="The number of pods in `pods` that would be bound.")] = 0
     binding: Annotated[
-        list[BindingPod], Meta(description="If only some of these pods would be bound: the first ones.")
+        list[BindingPod], Meta(description="If only some of the pods would be bound: the first of them.")
     ] = []
     alone: Annotated[
-        AloneVerdict | None, Meta(description=("The result without the other pending pods, if it differs."))
+        AloneVerdict | None, Meta(description=("The result without the other pending pods, if it is different."))
     ] = None
     freed: Annotated[
         AloneVerdict | None,
         Meta(
-            description="The result without what holds the pod, or without its volumes if they keep it from all nodes. "
-            "If its admin access is rejected, the result with the label on its namespace."
+            description=(
+                "The result if nothing held the pod back, or without its volumes if they keep it from all "
+                "nodes. If its admin access is rejected: the result with the label on its namespace."
+            )
         ),
     ] = None
     first: Annotated[
-        list[OtherPod], Meta(description="The pods that come first and take the room that the pod would get.")
+        list[OtherPod], Meta(description="The pods that take precedence and use the room that the pod would get.")
     ] = []
     evicted_for: Annotated[
-        list[OtherPod], Meta(description="The pods for which the pod would be evicted after getting a node.")
+        list[OtherPod], Meta(description="The pods for which this pod would be evicted after it gets a node.")
     ] = []
     not_tried: Annotated[
         Amount,
         Meta(
-            description="The number of pods that come first, or that may affect the pod, and were not tried because "
-            "there are too many."
+            description=(
+                "The number of pods that take precedence or may affect the pod, but were not tried because "
+                "there are too many."
+            )
         ),
     ] = 0
     kubelet: Annotated[
@@ -349,36 +385,32 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     last_message: LastMessage | None = None
     evictions: Annotated[
         list[TaintEviction],
-        Meta(
-            description="The taints because of which pods that have a node will be evicted, the earliest first. There "
-            "is one for each pod."
-        ),
+        Meta(description="Evictions of pods that have a node, earliest first. There is one entry for each pod."),
     ] = []
 
     @property
     def told_nodes(self) -> list[RefusingNodes]:
         """The nodes that reject the owner's pods, with their reasons.
 
-        If something other than the nodes holds the pods back, these are the nodes that would reject the pods without
-        it.
+        If something else holds the pods back, these are the nodes that would reject the pods without it.
         """
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
 
     @property
     def lacking(self) -> set[str]:
-        """The resources that none of the nodes has, as the reasons of each say."""
+        """The resources that none of the rejecting nodes has, as the reasons for the rejections show."""
         groups = [] if self.of_all_nodes else self.told_nodes
         none = [{one.resource for one in group.about if one.kind == "Resource" and one.room == "0"} for group in groups]
         return set.intersection(*none) if none else set()
 
     @property
     def told(self) -> str:
-        """The verdict that people should read. If the cluster contradicts a yes, this verdict is Unknown."""
+        """The verdict to show. It is Unknown if the cluster contradicts a positive verdict."""
         return "Unknown" if self.doubted else self.verdict
 
     @property
     def depends_on_gates(self) -> bool:
-        """True if the owner gets a node only while feature gates are off that seem to be on in the cluster."""
+        """Whether the owner gets a node only if gates are off that seem to be on in the cluster."""
         return self.verdict in GOOD and self.with_gates is not None
 
     @property
@@ -387,9 +419,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         return self.pods - self.alone.would_bind if self.alone is not None and self.alone.would_bind else 0
 
     def is_met_by(self, tried: TriedChanges) -> bool:
-        """Return whether the changes remove every obstacle on their node, apart from devices.
+        """Return whether the changes remove every obstacle on their node other than devices.
 
-        If they do, the changes need not be tried with the whole scheduler.
+        Such changes need not be tried with the whole scheduler.
         """
         lifted = {plugin for change in tried.changes for plugin in _LIFTS.get(change.code, ())}
         groups = [group for group in self.told_nodes if tried.node in group.nodes]

@@ -1,4 +1,4 @@
-"""Volumes that keep a pod away from nodes, or from starting on its node: parts of a verdict."""
+"""Volumes that keep a pod from nodes, or from starting on its node, as parts of a verdict."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from .reasons import UnreadyPod
 
 
 class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):
-    """A volume of a claim's class, and the reasons why the volume controller does not bind it to the claim.
-
-    If `faults` is empty, the controller binds it.
-    """
+    """A volume of a claim's class, and what keeps the volume controller from binding it to the claim, if anything."""
 
     name: str
     faults: list[
@@ -24,74 +21,76 @@ class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):
     size: str = ""
     holder: Annotated[str, Meta(description="held: the claim in spec.claimRef, as NAMESPACE/NAME.")] = ""
     uid: Annotated[
-        str, Meta(description="held: the UID in spec.claimRef, if this is an earlier claim with the same name.")
+        str, Meta(description="held: the UID in spec.claimRef, if it belongs to an earlier claim of the same name.")
     ] = ""
     storage_class: Annotated[str, Meta(description="class: the StorageClass of the volume.")] = ""
     labels: Annotated[list[str], Meta(description="The node labels that the volume requires.")] = []
 
 
 class PodlessWorkload(DocumentPart, frozen=True, kw_only=True):
-    """A workload that should run something, and has no pods."""
+    """A workload that should have pods but has none."""
 
     kind: str
     namespace: str
     name: str
-    replicas: Annotated[int, Meta(description="The number of pods that it should have.")]
+    replicas: Annotated[int, Meta(description="The number of pods that the workload should have.")]
 
 
 class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim whose volume or StorageClass keeps a pod away from nodes."""
+    """A PersistentVolumeClaim whose volume or StorageClass keeps a pod from nodes."""
 
     name: str
-    missing: Annotated[bool, Meta(description="True if there is no such claim in the namespace.")] = False
+    missing: Annotated[bool, Meta(description="True if the namespace has no such claim.")] = False
     volume: Annotated[
-        str, Meta(description="The volume that the claim names, to which it is usually bound; empty if it names none.")
+        str,
+        Meta(
+            description="The volume that the claim names, and to which it is usually bound, or empty if it names none."
+        ),
     ] = ""
     pending: Annotated[
         bool,
-        Meta(description="True if the claim is not bound to the volume that it names; `volumes` contains this volume."),
+        Meta(description="True if the claim is not bound to the volume that it names. `volumes` contains this volume."),
     ] = False
     volume_missing: Annotated[
-        bool, Meta(description="True if that volume is not in the input, although other volumes are.")
+        bool,
+        Meta(description="True if the volume that the claim names is not in the input, although other volumes are."),
     ] = False
     storage_class: str = ""
     class_missing: Annotated[
         bool, Meta(description="True if the StorageClass is not in the input, although other classes are.")
     ] = False
-    near: Annotated[str, Meta(description="A StorageClass or a claim that has a similar name.")] = ""
+    near: Annotated[str, Meta(description="A StorageClass or claim with a similar name.")] = ""
     classes: Annotated[
-        list[str], Meta(description="The existing StorageClasses, if the claim names none, or one that is missing.")
+        list[str], Meta(description="The existing StorageClasses, if the claim names none or one that does not exist.")
     ] = []
-    classless: Annotated[bool, Meta(description="True if the claim names no StorageClass, not even the empty one.")] = (
-        False
-    )
-    default_class: Annotated[
-        str, Meta(description="The default StorageClass, which applies to claims that name none.")
-    ] = ""
-    size: Annotated[str, Meta(description="The amount of storage that the claim requests, if it has no volume.")] = ""
+    classless: Annotated[
+        bool, Meta(description="True if the claim does not set the StorageClass, not even to the empty name.")
+    ] = False
+    default_class: Annotated[str, Meta(description="The default StorageClass, for claims that do not set one.")] = ""
+    size: Annotated[str, Meta(description="The storage that the claim requests, if it has no volume.")] = ""
     provisions: Annotated[
         bool | None,
-        Meta(description="True if the class has a provisioner, which creates volumes; null if this is not known."),
+        Meta(description="Whether the class has a provisioner, which creates volumes. Null if this is not known."),
     ] = None
     provisioner: Annotated[str, Meta(description="The provisioner of the class, if it creates volumes.")] = ""
     provisioner_pods: Annotated[
         list[UnreadyPod],
-        Meta(description="The provisioner's pods that were found, if none of them is ready."),
+        Meta(description="The pods of the provisioner that were found, if none of them is ready."),
     ] = []
     provisioner_workload: Annotated[
         PodlessWorkload | None,
-        Meta(description="The workload whose pods would be the provisioner's, if no such pod was found."),
+        Meta(description="The workload that should run the provisioner, if none of its pods was found."),
     ] = None
     given_up: Annotated[
         bool,
-        Meta(description="True if the scheduler's last message about the pod is that it could not bind its volumes."),
+        Meta(description="True if the scheduler's last message about the pod says that binding its volumes failed."),
     ] = False
     volumes: Annotated[
         list[UnmatchedVolume],
-        Meta(description="If the claim has no volume: the existing volumes of its class, the best match first."),
+        Meta(description="If the claim has no volume: the existing volumes of its class, best match first."),
     ] = []
     waits: Annotated[
-        bool, Meta(description=("True if the volume is created only when the pod has a node (WaitForFirstConsumer)."))
+        bool, Meta(description=("True if the volume is not created until the pod has a node (WaitForFirstConsumer)."))
     ] = False
     labels: Annotated[list[str], Meta(description="The node labels that the volume or the class requires.")] = []
     nowhere: Annotated[
@@ -102,55 +101,61 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
         str,
         one_of("", "provisioned", "free-volume", "no-volume", "no-node", "class-missing", "unknown"),
         Meta(
-            description="If the volume is missing or no node can use it: whether an equal claim would get a volume. It "
-            "is created by the class, or a volume is free; or none is, the class creates none on any node, or does not "
-            "exist."
+            description=(
+                "If the volume is missing or no node can use it: whether a new claim with the same spec "
+                "would get a volume. The class creates one, another volume is free, no volume is free, the "
+                "class creates none for any node, or the class does not exist."
+            )
         ),
     ] = ""
-    free: Annotated[str, Meta(description="free-volume: the volume.")] = ""
+    free: Annotated[str, Meta(description="free-volume: the name of the free volume.")] = ""
     selected_node: Annotated[
-        str, Meta(description="The node for which the volume is being created, if the scheduler has chosen one.")
+        str, Meta(description="The node that the volume is being created for, if the scheduler has chosen one.")
     ] = ""
     stateful_set: Annotated[
         str, Meta(description="The StatefulSet that creates the claim from one of its templates.")
     ] = ""
     template_class: Annotated[
         str,
-        Meta(description="The StorageClass in this template, if it is not in the input, although other classes are."),
+        Meta(
+            description=(
+                "The StorageClass in the StatefulSet's template, if it is not in the input although other classes are."
+            )
+        ),
     ] = ""
 
     @property
     def is_open(self) -> bool:
-        """True if the claim is not bound to a volume that exists."""
+        """Whether the claim is not bound to an existing volume."""
         return not self.volume or self.pending or self.volume_missing
 
     @property
     def is_awaited(self) -> bool:
-        """True if the pod has to wait for the volume: it is being created, or probably is not."""
+        """Whether the pod has to wait for the volume, which is being created or is stalled."""
         return bool(self.selected_node) or self.is_stalled
 
     @property
     def is_stalled(self) -> bool:
-        """True if the volume is probably not being created: what creates it is not ready, or did not in time."""
+        """Whether the volume is probably not being created, because its provisioner is not ready or is overdue."""
         return bool(self.provisioner_pods) or self.provisioner_workload is not None or self.given_up
 
     @property
     def is_told(self) -> bool:
-        """True if it says more than that the volume is created on whichever node the pod gets."""
+        """Whether there is more to say than that the volume will be created on the node that the pod gets."""
         return not (self.waits and self.provisions) or bool(self.labels) or self.is_awaited
 
 
 class VolumePlace(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim, and the label values that a node must have to use the claim's volume."""
+    """A PersistentVolumeClaim, and the label values that a node needs to use its volume."""
 
     claim: str
     values: list[str]
 
 
 class VolumesApart(DocumentPart, frozen=True, kw_only=True):
-    """Two PersistentVolumeClaims of a pod, with volumes that no single node can use together."""
+    """Two PersistentVolumeClaims of a pod whose volumes no node can use together."""
 
-    label: Annotated[str, Meta(description="The node label for which the two volumes require different values.")]
+    label: Annotated[str, Meta(description="The node label for which the volumes require different values.")]
     places: list[VolumePlace]
     at_once: Annotated[
         list[str], Meta(description="The StorageClasses that create volumes before the pod has a node (Immediate).")
@@ -161,7 +166,7 @@ class VolumesApart(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim that only one node may use, and that is used by a pod on another node.
+    """A PersistentVolumeClaim that only one node at a time may use, and that a pod on another node uses.
 
     The explained pod is bound to a node and uses the claim as well.
     """
@@ -171,5 +176,5 @@ class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
     node_name: str
     deleted: Annotated[bool, Meta(description="True if the other pod is being deleted.")] = False
     unreachable: Annotated[
-        bool, Meta(description="True if the node of the other pod does not exist, or its kubelet does not report.")
+        bool, Meta(description="True if the other pod's node does not exist or its kubelet does not report.")
     ] = False

@@ -1,7 +1,7 @@
-"""Read a cluster with kubectl into a snapshot, which contains only what planning needs.
+"""Read a cluster with kubectl into a snapshot that contains only what planning needs.
 
-Nothing here plans. Only this package contacts a cluster, and on the command line only through `--live` and related
-options.
+This package plans nothing. No other package contacts a cluster, and the command line does so only with `--live` and
+related options.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ def read_cluster(
     progress: Progress | None = None,
     only_devices: bool = False,
 ) -> Snapshot:
-    """Return a snapshot of the cluster that a kubectl context names. The default is the current context.
+    """Return a snapshot of the cluster in the kubectl context, by default the current context.
 
-    With `only_devices`, the snapshot contains only what `pools` needs. Raises UnreadClusterError if the cluster cannot
-    be read, and KubectlMissingError if kubectl is not installed. Both errors are subclasses of InputError.
+    If `only_devices` is set, the snapshot contains only what `pools` needs. Raises UnreadClusterError if the cluster
+    cannot be read, and KubectlMissingError if kubectl is not installed. Both are subclasses of InputError.
     """
     return read(Kubectl(context, kubeconfig), progress, names=OF_DEVICES if only_devices else None)
 
 
 def namespace_of_context(context: str | None = None, kubeconfig: str | None = None) -> str | None:
-    """Return the default namespace of kubectl's context, or None if no context is selected.
+    """Return the default namespace of the kubectl context, or None if there is no context.
 
     Raises KubectlMissingError if kubectl is not installed.
     """

@@ -1,7 +1,7 @@
-"""Kinds of objects that can reject, delay or terminate pods but are not simulated; only their names are listed.
+"""Kinds that are not simulated although their objects can reject, delay or terminate pods.
 
-Only API groups that the server reports are read. Only the namespace and name of each object are kept, and neither the
-addresses of webhooks nor the content of policies. A descheduler has no objects to list.
+A snapshot contains only the names and namespaces of such objects, not the addresses of webhooks or the content of
+policies. Only API groups that the server reports are read. A descheduler is not found, because it has no objects.
 """
 
 from __future__ import annotations
@@ -30,6 +30,6 @@ BESIDE = (
 
 
 def name_only(value: Any) -> Any:
-    """Return an object that has only the namespace and name of this object."""
+    """Return the object reduced to its name and namespace."""
     metadata = value["metadata"]
     return {"metadata": {key: metadata[key] for key in ("namespace", "name") if key in metadata}}

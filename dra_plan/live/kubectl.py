@@ -1,8 +1,8 @@
-"""Single requests through kubectl, and the kinds to read from a cluster.
+"""Single requests through kubectl, and the choice of the kinds and versions to read.
 
-The first part has the requests: `kubectl get --raw PATH`, which every kubectl since 1.20 supports, and `kubectl config
-view` for the kubeconfig; kubectl handles every login method, and nothing is ever written. The second part selects the
-kinds that planning reads, each in the newest version that the server has. This module does not interpret objects.
+Requests use `kubectl get --raw PATH`, which every kubectl since 1.20 supports, and `kubectl config view`. kubectl
+handles authentication, and no request changes the cluster. The kinds that planning needs are read in the newest version
+that the server has. This module does not interpret objects.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from dra_plan.manifests.kinds import Kind
 from .beside import BESIDE
 
 PATH_VARIABLE = "KUBECTL_PATH"
-"""The environment variable with the kubectl to use, instead of the one on PATH."""
+"""The environment variable that names the kubectl to use instead of the one on PATH."""
 SILENCE = 30.0
-"""The number of seconds without any byte of a response after which a request is abandoned."""
+"""The number of seconds without new data after which a request is abandoned."""
 MOST_BYTES = 256 << 20
-"""The size limit for one response; 500 objects, each with the maximum size in etcd, are usually far smaller."""
+"""The maximum size of a response in bytes. A page of 500 objects is usually far smaller."""
 
 TOTAL = 600.0
-"""The number of seconds after which a request is abandoned, even if the response still arrives steadily."""
+"""The number of seconds after which a request is abandoned, even if data is still arriving."""
 
 _PIECE = 1 << 16
 _MOST_SAID = 2000
@@ -50,17 +50,17 @@ _LOG_LINE = re.compile(r"^[EWI]\d{4} [\d:.]+ +\d+ \S+\] ")
 
 
 class Refusal(StrEnum):
-    """The reason why a request got no response."""
+    """The reason why a request failed."""
 
     FORBIDDEN = "Forbidden"
     NOT_FOUND = "NotFound"
     EXPIRED = "Expired"
     FAILED = "Failed"
-    """All other reasons: no connection, a timeout, an invalid response."""
+    """Any other reason: no connection, a timeout or an invalid response."""
 
 
 class RequestError(Exception):
-    """The error raised if a request gets no response. It contains the reason and the message received instead."""
+    """The error raised if a request fails, with the reason and kubectl's message."""
 
     def __init__(self, refusal: Refusal, message: str) -> None:
         self.refusal, self.message = refusal, message
@@ -72,14 +72,14 @@ class KubectlMissingError(InputError):
 
 
 class Requests(Protocol):
-    """A source of responses from the API server: kubectl, or a substitute for it in tests."""
+    """A source of API server responses: kubectl, or a substitute in tests."""
 
     def get(self, path: str) -> bytes:
-        """Return the body of the response to a request for this path. Raises RequestError."""
+        """Return the body of the response to a GET request. Raises RequestError."""
         ...
 
     def stop(self) -> None:
-        """Stop all requests. Current and later requests end with RequestError."""
+        """Stop all requests. Running and later requests raise RequestError."""
         ...
 
 
@@ -97,9 +97,9 @@ _T = TypeVar("_T")
 
 
 def decoded(body: bytes, kind: type[_T], what: str) -> _T:
-    """Return the body as a value of this type.
+    """Return the decoded body of a response. `what` names the response in errors.
 
-    Raises RequestError if the body is nested too deeply, is not UTF-8 or has a different shape.
+    Raises RequestError if the body is not UTF-8, is nested too deeply, or does not have the type `kind`.
     """
     try:
         return msgspec.json.decode(body, type=kind)
@@ -108,7 +108,7 @@ def decoded(body: bytes, kind: type[_T], what: str) -> _T:
 
 
 def find() -> str:
-    """Return the path of kubectl, from KUBECTL_PATH or by searching PATH.
+    """Return the path of the kubectl program: KUBECTL_PATH, or the kubectl on PATH.
 
     Raises KubectlMissingError if there is none.
     """
@@ -166,9 +166,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Kubectl:
-    """The kubectl program, called with the given context and kubeconfig.
-
-    If they are not given, kubectl's defaults apply.
+    """The kubectl program, called with a context and a kubeconfig, or with kubectl's defaults.
 
     `silence` and `total` are time limits in seconds. The constructor raises KubectlMissingError if kubectl is not
     installed.
@@ -182,7 +180,7 @@ class Kubectl:
     _processes: _Processes = field(default_factory=_Processes, init=False, repr=False, compare=False)
 
     def get(self, path: str) -> bytes:
-        """Return the body of the response to a request for this path. Raises RequestError."""
+        """Return the body of the response to a GET request. Raises RequestError."""
         command = [self.program, "get", "--raw", path, f"--request-timeout={self.total:g}s", *self._options()]
         with tempfile.TemporaryFile() as said:
             try:
@@ -202,11 +200,11 @@ class Kubectl:
         return body
 
     def stop(self) -> None:
-        """Terminate every running kubectl process, and start no further ones."""
+        """Terminate all running kubectl processes and start no more."""
         self._processes.stop()
 
     def namespace(self) -> str | None:
-        """Return the default namespace of the context, or None if the kubeconfig has no context."""
+        """Return the default namespace of the context, or None if there is no context."""
         asked = [self.program, "config", "view", "--minify", f"--output=jsonpath={_NAMESPACE}", *self._options()]
         try:
             done = subprocess.run(
@@ -293,7 +291,7 @@ _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A kind, in the version that a server provides."""
+    """A kind in one of the versions that a server provides."""
 
     kind: Kind
     version: str
@@ -310,7 +308,7 @@ class Listed:
 
     @property
     def path(self) -> str:
-        """The path at which the API server lists all objects of the kind, in all namespaces."""
+        """The API path that lists the objects of this kind in all namespaces."""
         return f"/{'apis' if self.kind.group else 'api'}/{self.api_version}/{self.kind.plural}"
 
 
@@ -339,17 +337,14 @@ class _Resources(msgspec.Struct):
 class Discovery:
     """The APIs that a server provides: versions by group, and resources by group and version. None means unknown.
 
-    A version is not queried if newer versions already contain every kind.
+    A version is not queried if newer versions already provide every kind.
     """
 
     groups: dict[str, list[str]] | None
     resources: dict[tuple[str, str], set[str] | None]
 
     def versions(self, kind: Kind) -> list[Listed]:
-        """Return the kind in the versions to try, the newest first.
-
-        The first version that the server provides is used.
-        """
+        """Return the versions of the kind to try, newest first. The first one that the server provides is used."""
         known = sorted(kind.versions, key=age)
         if self.groups is not None and kind.group:
             known = [version for version in known if version in self.groups.get(kind.group, ())]
@@ -362,7 +357,7 @@ class Discovery:
 
 
 def age(version: str) -> tuple[int, int, int]:
-    """Return a sort key that puts the newest version first, as in v2, v1, v1beta2, v1beta1, v1alpha3."""
+    """Return a sort key that puts newer versions first: v2, v1, v1beta2, v1beta1, v1alpha3."""
     found = _VERSION.fullmatch(version)
     if found is None:
         return 3, 0, 0
@@ -371,9 +366,9 @@ def age(version: str) -> tuple[int, int, int]:
 
 
 def discover(requests: Requests) -> Discovery:
-    """Return the APIs that the server reports.
+    """Return the APIs that the server provides.
 
-    If the server does not allow this query, all versions will be tried one by one.
+    If the user may not list them, they are unknown, and each version has to be tried. Raises RequestError.
     """
     try:
         body = requests.get("/apis")
@@ -416,9 +411,9 @@ OF_DEVICES = frozenset(
 
 
 def wanted(names: frozenset[str] | None = None) -> Iterable[Kind]:
-    """Return the kinds to read, in the order of a snapshot. A kind comes before the kinds that refer to it.
+    """Return the kinds to read, in snapshot order: kinds come before the kinds that refer to them.
 
-    If `names` is given, only the kinds with these names are returned.
+    If `names` is given, only these kinds are returned.
     """
     first = ("Node", "Namespace", "DeviceClass", "ResourceSlice", "DeviceTaintRule")
     asked = [kind for kind in kinds.every() if names is None or kind.name in names]

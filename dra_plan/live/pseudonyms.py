@@ -1,9 +1,8 @@
-"""Replace the names in a snapshot, so that a bug report reveals none but every command gives the same result.
+"""Replace the names in a snapshot so that a bug report reveals none of them.
 
-The module first handles the constants of selectors, then the texts of an object that are names (all that are not known
-to be something else), then the whole snapshot. All names share one table, in which they keep their order: equal names
-stay equal (a node, its pool and its hostname label), and sorted names stay sorted, so that every answer is the same
-except for the names.
+Every command still gives the same answer, apart from the names: equal names stay equal, such as a node, its pool and
+its hostname label, and the pseudonyms sort in the order of the names. Contents: constants in selectors, names in an
+object, and the whole snapshot. Any text that is not known to be something else counts as a name.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _EQUAL = ("==", "!=")
 
 
 def renamed(expression: str, rename: Callable[[str], str]) -> str:
-    """Return the expression with each string constant that is compared with a value replaced by its new name."""
+    """Return the CEL expression with `rename` applied to each string constant that a value is compared with."""
     changed = expression
     for token in reversed(list(_compared(tokenize(expression)[0]))):
         value = string(token.text)
@@ -171,7 +170,7 @@ _ANNOTATIONS = {
 class Shown(NamedTuple):
     """The selectors and attributes that stay readable in an anonymized snapshot.
 
-    These are the selectors that look inside strings (`startsWith`), and the attributes that these selectors use.
+    Selectors stay readable if they look inside strings (`startsWith`), and so do the attributes that they use.
     `attributes` are names without a domain; None means every attribute.
     """
 
@@ -179,7 +178,7 @@ class Shown(NamedTuple):
     attributes: frozenset[str] | None = frozenset()
 
     def has(self, attribute: str) -> bool:
-        """Return whether the strings of this attribute stay readable. The name may include a domain."""
+        """Return whether the attribute's strings stay readable. The name may include a domain."""
         return self.attributes is None or attribute.rpartition("/")[2] in self.attributes
 
     def with_expressions(self, found: frozenset[str]) -> Shown:
@@ -190,7 +189,7 @@ class Shown(NamedTuple):
 
 
 EVERYTHING = Shown(attributes=None)
-"""All selectors and attributes stay unchanged."""
+"""Every selector and attribute stays readable."""
 
 
 def _words(expression: str) -> Iterator[str]:
@@ -203,9 +202,7 @@ def _words(expression: str) -> Iterator[str]:
 
 
 class Pseudonymizing:
-    """An object that replaces names in objects.
-
-    It calls `rename` with each name and writes the result in place of the name.
+    """A transformation of objects that replaces each name with the result of `rename`.
 
     `kept` are the names of drivers, which stay unchanged. `shown` are the selectors and attributes that stay readable.
     """
@@ -214,7 +211,7 @@ class Pseudonymizing:
         self._rename, self._kept, self._shown = rename, frozenset(kept), shown
 
     def object(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Return a copy of the object with all names replaced."""
+        """Return a copy of the object with its names replaced."""
         return {key: self._field(key, item, ()) for key, item in value.items()}
 
     def _name(self, text: str) -> str:
@@ -289,7 +286,7 @@ class Pseudonymizing:
 
 
 def drivers(objects: Iterable[dict[str, Any]]) -> set[str]:
-    """Return the names of the drivers. These names are kept because selectors and attributes contain them."""
+    """Return the names of all drivers in the objects. They are kept because selectors and attributes contain them."""
     found: set[str] = set()
     waiting: list[tuple[str, Any]] = [("", value) for value in objects]
     while waiting:
@@ -313,25 +310,21 @@ _UNREADABLE = (DraPlanError, msgspec.MsgspecError)
 
 
 class Anonymized(NamedTuple):
-    """A snapshot with pseudonyms in place of names.
-
-    It also lists the selectors that look inside strings, and the attributes that stay readable because of these
-    selectors.
-    """
+    """A snapshot with pseudonyms in place of names, and the selectors and attributes that stayed readable."""
 
     snapshot: Snapshot
     shown: Shown
 
 
 MOST_PASSES = 20
-"""The number of rounds, each adding one readable selector, after which all texts of drivers stay readable."""
+"""The maximum number of passes that find readable selectors. After them, every selector stays readable."""
 
 
 def anonymized(snapshot: Snapshot) -> Anonymized:
-    """Return the snapshot with pseudonyms in place of names. The pseudonyms sort in the same order as the names.
+    """Return the snapshot with pseudonyms in place of names. Pseudonyms sort in the order of the names.
 
-    String attributes are replaced as well, unless a selector looks inside them (`startsWith`, `matches`). Such a
-    selector does not change.
+    Strings in attributes are replaced as well, unless a selector looks inside them (`startsWith`, `matches`). Such a
+    selector stays unchanged.
     """
     objects = [msgspec.json.decode(text) for text in snapshot.objects]
     kept = drivers(objects)

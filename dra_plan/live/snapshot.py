@@ -1,8 +1,8 @@
-"""A snapshot of a cluster: a List with a description of the cluster and its objects, which every command reads.
+"""A snapshot of a cluster: a List that every command can read, with a description of the cluster and its objects.
 
-The module has, in this order: the kept fields of an object, lists read page by page, the feature gates and the release
-that a server reports, the snapshot itself, a component's /metrics, and the minimal ClusterRole. Requests and the
-selection of kinds are in `kubectl`.
+Contents: the fields of an object that are kept, lists read page by page, the server's feature gates and version, the
+snapshot itself, the /metrics of a component, and the ClusterRole that a snapshot needs. `kubectl` makes the requests
+and chooses the kinds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .kubectl import SILENCE, Discovery, Listed, Refusal, RequestError, Requests
 # decide, everything is kept except managedFields and the data that drivers report about allocated devices.
 
 Keep = Callable[[Any], Any]
-"""Returns the kept part of a value."""
+"""A function that returns the part of a value to keep."""
 
 _OWN_DOMAINS = ("kubernetes.io", "k8s.io")
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -50,9 +50,9 @@ _DRIVER_DATA = ("data", "networkData")
 
 
 def keeper(listed: Listed) -> Keep:
-    """Return a function that takes an object of this kind and removes the fields that planning does not read.
+    """Return a function that reduces objects of this kind to the fields that planning uses.
 
-    A value that is not an object is returned unchanged.
+    It returns anything else unchanged.
     """
     if listed.kind in BESIDE:
         return name_only
@@ -160,15 +160,15 @@ def _of_values(keep: Keep, value: Any) -> Any:
 # A list is read to its end or not at all; a partial list is never used as if it were complete.
 
 PAGE = 500
-"""The number of objects requested at once."""
+"""The number of objects per page."""
 READINGS = 3
-"""The maximum number of attempts to read a list whose continue token expires before its end."""
+"""The maximum number of attempts to read a list. An attempt fails if its continue token expires."""
 
 _MOST_PAGES = 10_000
 _MOST_EMPTY = 3
 
 Heard = Callable[[int], None]
-"""A function called with the number of objects on each page."""
+"""A callback that receives the number of objects on each page."""
 
 
 class _PageMeta(msgspec.Struct):
@@ -183,9 +183,9 @@ class _Page(msgspec.Struct, rename="camel"):
 
 
 def read_list(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
-    """Return all objects of the kind as JSON texts, in the server's order, with only the fields that planning reads.
+    """Return all objects of the kind as JSON texts, in the server's order.
 
-    Raises RequestError if the list cannot be read to its end.
+    The texts contain only the fields that planning uses. Raises RequestError if the list cannot be read completely.
     """
     for reading in range(1, READINGS + 1):
         try:
@@ -261,7 +261,7 @@ _GATE = re.compile(r":?([A-Za-z0-9]+)=(true|false)")
 
 
 def of_metrics(text: str) -> dict[str, bool]:
-    """Return all feature gates in the metrics of a component. If the metrics contain no gates, the result is empty."""
+    """Return the feature gates in a component's metrics. The result is empty if there are none."""
     found = {}
     for labels, value in _METRIC.findall(text):
         name = _NAME.search(labels)
@@ -271,7 +271,7 @@ def of_metrics(text: str) -> dict[str, bool]:
 
 
 def of_flags(text: str) -> dict[str, bool] | None:
-    """Return the feature gates on the command line of a component, or None if the text is not a list of flags."""
+    """Return the feature gates in a component's command line, or None if the text is not a list of flags."""
     line = _JSON_FLAG.search(text) if text.lstrip().startswith("{") else _FLAG.search(text)
     if line is None:
         return None
@@ -283,19 +283,16 @@ def of_flags(text: str) -> dict[str, bool] | None:
 
 
 class ServerVersion(NamedTuple):
-    """The version of the API server's program (`v1.36.2`), and the minor version that it emulates.
-
-    If the server does not emulate another version, the emulated version is empty.
-    """
+    """The API server's version (`v1.36.2`), and the minor version that it emulates, or ""."""
 
     server: str
     emulated: str
 
 
 class ReportedGates(NamedTuple):
-    """The feature gates that a component reports, with their values, and the name of the component.
+    """The feature gates that a component reports, and the name of the component.
 
-    If no component reports feature gates, the gates and the name are empty.
+    Both are empty if no component reports feature gates.
     """
 
     values: dict[str, bool]
@@ -311,7 +308,7 @@ class _Version(msgspec.Struct, rename="camel"):
 
 
 def version_of(requests: Requests) -> ServerVersion:
-    """Return the content of /version. It is empty if access is denied. Raises RequestError if there is no response."""
+    """Return the server's version, which is empty if access is denied. Raises RequestError if the request fails."""
     try:
         body = requests.get("/version")
     except RequestError as error:
@@ -326,9 +323,9 @@ def version_of(requests: Requests) -> ServerVersion:
 
 
 def gates_of(requests: Requests) -> ReportedGates:
-    """Return the feature gates in /metrics. If there are none, return the feature gates on the command line in /flagz.
+    """Return the feature gates in the server's /metrics or, if it has none, in /flagz.
 
-    If access to both is denied, the result has no gates.
+    The result is empty if neither can be read.
     """
     for path, parse in (("/metrics", of_metrics), ("/flagz", of_flags)):
         try:
@@ -343,7 +340,7 @@ def gates_of(requests: Requests) -> ReportedGates:
 # -- the snapshot ------------------------------------------------------------------------------------------------------
 
 AT_ONCE = 6
-"""The number of lists that are read in parallel."""
+"""The number of lists read in parallel."""
 
 _ESSENTIAL = ("Node", "Pod", "ResourceSlice", "DeviceClass", "ResourceClaim", "ResourceClaimTemplate")
 """Kinds without which planning is impossible if the server fails; denied access is handled separately."""
@@ -352,7 +349,7 @@ _RESOURCE_VERSION = re.compile(rb',"resourceVersion": ?"[^"]*"')
 """The resource version in the text of an object: it changes with every write, even of data that planning ignores."""
 
 Progress = Callable[[int, int, int], None]
-"""A function called with the number of kinds read, their total, and the number of objects so far."""
+"""A callback that receives the number of kinds read, the total number of kinds, and the number of objects so far."""
 
 
 class UnreadClusterError(InputError):
@@ -361,13 +358,13 @@ class UnreadClusterError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A cluster as it was when it was read. Each object is a JSON text without line breaks."""
+    """The state of a cluster at the time it was read. Each object is a JSON text on one line."""
 
     info: ClusterInfo
     objects: list[bytes]
 
     def pieces(self, end: bytes = b"\n") -> Iterator[bytes]:
-        """Yield the parts of a List with ClusterInfo and all objects, one object per line."""
+        """Yield the pieces of a List with the ClusterInfo and all objects, one object per line."""
         yield b'{"apiVersion":"v1","kind":"List","items":[' + end
         yield header(self.info)
         for text in self.objects:
@@ -376,34 +373,28 @@ class Snapshot:
         yield end + b"]}" + end
 
     def reported(self, gates: Mapping[str, bool]) -> Snapshot:
-        """Return the snapshot with the scheduler's feature gates in place of the API server's feature gates."""
+        """Return the snapshot with the scheduler's feature gates instead of the API server's."""
         told = msgspec.structs.replace(
             self.info, feature_gates=dict(sorted(gates.items())), feature_gates_from="kube-scheduler /metrics"
         )
         return replace(self, info=told)
 
     def content(self, name: str) -> bytes:
-        """Return the List as bytes, which are compressed if the name ends in .gz.
-
-        Equal snapshots result in equal bytes.
-        """
+        """Return the List as bytes, compressed if the file name ends in .gz. Equal snapshots give equal bytes."""
         text = b"".join(self.pieces())
         return gzip.compress(text, mtime=0) if name.endswith(".gz") else text
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the List to a file. It is compressed if the name ends in .gz. Raises OSError."""
+        """Write the List to a file, compressed if the name ends in .gz. Raises OSError."""
         Path(path).write_bytes(self.content(os.fspath(path)))
 
     def source(self) -> Source:
-        """Return the snapshot as a source of objects. This source is read before any file.
-
-        Line numbers in the snapshot are not reported.
-        """
+        """Return the snapshot as a source of objects, without line numbers."""
         return Source("the cluster", b"".join(self.pieces(end=b"")), has_lines=False)
 
 
 def header(info: ClusterInfo) -> bytes:
-    """Return ClusterInfo as an object in the List, with its apiVersion and kind."""
+    """Return ClusterInfo as a JSON object with its apiVersion and kind."""
     fields = msgspec.to_builtins(info)
     return msgspec.json.encode({"apiVersion": info.api_version, "kind": info.kind, **fields})
 
@@ -417,11 +408,11 @@ class _ReadKind:
 
 
 def read(requests: Requests, progress: Progress | None = None, *, names: frozenset[str] | None = None) -> Snapshot:
-    """Return a snapshot with the objects that planning reads. If `names` is given, only these kinds are read.
+    """Return a snapshot of the objects that planning needs. If `names` is given, only these kinds are read.
 
-    Kinds that may not be listed, or that the server does not provide, are recorded in `not_listed`. Raises
-    UnreadClusterError if the user is not allowed to list anything, or if the server fails for kinds that every plan
-    needs. Raises KubectlMissingError if kubectl is not installed.
+    Kinds that the user may not list, or that the server does not provide, are recorded in `not_listed`. Raises
+    UnreadClusterError if the user may not list anything, or if the server fails to list a kind that every plan needs.
+    Raises KubectlMissingError if kubectl is not installed.
     """
     with ThreadPoolExecutor(AT_ONCE) as pool:
         try:
@@ -547,7 +538,7 @@ def _check(found: dict[Kind, _ReadKind]) -> None:
 
 
 def without_time(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot without its time. Two snapshots of a cluster that has not changed are then equal."""
+    """Return the snapshot without times and resource versions. Snapshots of an unchanged cluster are then equal."""
     objects = [_RESOURCE_VERSION.sub(b"", text) for text in snapshot.objects]
     return replace(snapshot, info=msgspec.structs.replace(snapshot.info, time=""), objects=objects)
 
@@ -560,9 +551,9 @@ _MOST_BYTES = 64 << 20
 
 
 def text_of(place: str, *, may_ask: bool) -> str:
-    """Return the metrics in the file, or at the URL. A URL is allowed only if `may_ask` is set.
+    """Return the metrics in a file or at a URL. `may_ask` allows URLs.
 
-    Raises UsageError if the metrics cannot be read or the URL is not allowed.
+    Raises UsageError if the metrics cannot be read, or if a URL is not allowed.
     """
     if not place.startswith(_ADDRESSES):
         try:
@@ -584,12 +575,12 @@ def text_of(place: str, *, may_ask: bool) -> str:
 # These are the minimal permissions for a snapshot.
 
 GATES = ("/metrics", "/flagz")
-"""Paths with the feature gates of the API server; without them, the defaults of the release apply."""
+"""The API server's paths that report feature gates. Without them, the defaults of the release apply."""
 NAME = "dra-plan-snapshot"
 
 
 def cluster_role() -> str:
-    """Return a ClusterRole, as YAML, that allows everything that a snapshot reads."""
+    """Return the ClusterRole, as YAML, that allows everything a snapshot reads."""
     groups: dict[str, list[str]] = {}
     for kind in (*wanted(), *BESIDE):
         groups.setdefault(kind.group, []).append(kind.plural)

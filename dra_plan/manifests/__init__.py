@@ -1,7 +1,4 @@
-"""Turn paths, streams and plain dicts into the typed objects in `api`: reading, conversion, defaulting, faults.
-
-Scheduling is decided elsewhere.
-"""
+"""Read paths, streams and plain dicts into the typed objects in `api`, convert their versions, and set defaults."""
 
 from .faults import Fault, ManifestErrors
 

@@ -1,7 +1,6 @@
-"""Gather the objects in one input into an inventory: recognize kinds, set namespaces and defaults, convert versions.
+"""Collect the objects of an input into an inventory: recognize kinds, convert versions, set namespaces and defaults.
 
-First come the parts read from objects of unknown kinds, which are their pod templates, and the claim templates that the
-objects' controllers create. Then comes the collector.
+Contents: the pod templates in objects of unknown kinds, the claim templates that controllers create, and the collector.
 """
 
 from __future__ import annotations
@@ -50,17 +49,14 @@ _OVER = ("Complete", "Completed", "Succeeded", "Failed")
 
 
 LOCAL_QUEUE = "LocalQueue.kueue.x-k8s.io"
-"""The queues of a namespace, whose names pods and workloads give in a label."""
+"""Kueue's queue in a namespace. Pods and workloads name their queue in a label."""
 
 _CUT = "kubectl writes it after items: the file looks cut off"
 """The hint for a List whose end is missing."""
 
 
 class FoundTemplate(NamedTuple):
-    """A pod template, with its path and the number of pods that are created from it.
-
-    If the object is suspended, the number is 0.
-    """
+    """A pod template, its path, and the number of pods to create from it, which is 0 if the object is suspended."""
 
     path: FieldPath
     value: dict[str, Any]
@@ -218,7 +214,7 @@ _FIELDS: Mapping[tuple[str, str], FieldPath] = {
 
 
 def made_template(api_version: object, kind: object, value: Mapping[str, Any]) -> str:
-    """Return the name of the claim template that this object's controller creates, or "" if it creates none."""
+    """Return the name of the claim template that the object's controller creates, or "" if it creates none."""
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return ""
     path = _FIELDS.get((split_version(api_version)[0], kind))
@@ -235,18 +231,18 @@ _RANDOM_SUFFIX = "xxxxx"
 
 
 def is_new_and_asked(obj: Object, kind: Kind) -> bool:
-    """Return whether the object does not come from a cluster and is of a kind that questions can be about.
+    """Return whether the user may be asking about the object, because it does not come from a cluster.
 
-    These kinds are pods, kinds that create pods, and claims.
+    Only pods, workloads, claims, claim templates and device classes are asked about.
     """
     return (bool(kind.pod_spec) or kind.name in _ASKED) and not obj.metadata.is_stored  # type: ignore[attr-defined]
 
 
 class Collector:
-    """An object that collects documents into an inventory.
+    """A collector that builds an inventory from documents.
 
-    If `strict` is set, every object needs a name and may occur only once in a source. An object in a later source then
-    replaces the same object in an earlier source. If `strict` is not set, repeated objects are kept.
+    If `strict` is set, every object needs a name and may occur only once in a source, and an object in a later source
+    overrides the same object in an earlier one. Otherwise, repeated objects are kept.
     """
 
     def __init__(self, *, namespace: str, strict: bool = False) -> None:
@@ -256,23 +252,24 @@ class Collector:
         self._strict = strict
         self._parts = SharedParts()
         self._positions: dict[ObjectKey, int] = {}
-        """The position of each object in its list, if it may be overridden."""
+        """The position, in its list, of each object that may be overridden."""
         self._contradicted: dict[ObjectKey, tuple[Origin, Origin]] = {}
-        """The overridden objects for which it is unclear whether the later object counts."""
+        """The overridden objects for which it is unclear which version counts."""
         self._snapshots: set[str] = set()
-        """The sources that declare themselves to be a cluster, which everything later overrides."""
+        """The sources that are snapshots of a cluster. Later sources override their objects."""
         self._custom: dict[ObjectKey, tuple[Place, list[CustomWorkload]]] = {}
-        """The pods wanted by objects of unknown kinds, by KIND.GROUP, namespace and name."""
+        """The workloads in objects of unknown kinds, by KIND.GROUP, namespace and name."""
         self._place, self._origin = Place("", 0), Origin("")
-        """The place of the last object, and the origin stored for it; all objects in a one-line file share both."""
+        """The place of the last object, and its origin. All objects in a one-line file have the same place and origin.
+        """
 
     @property
     def has_objects(self) -> bool:
-        """True if there were any objects, including objects of kinds that planning does not use."""
+        """True if the input contained any objects, even of kinds that planning does not use."""
         return bool(self._inventory.origins or self._inventory.skipped or self._inventory.cluster_info)
 
     def finish(self) -> Inventory:
-        """Return the inventory. Raises `ManifestErrors` if there are faults."""
+        """Return the inventory. Raises `ManifestErrors` if any faults were found."""
         if self.report.faults:
             raise ManifestErrors(self.report.faults)
         self._inventory.notices.extend(self.report.notices())
@@ -284,14 +281,14 @@ class Collector:
         return self._inventory
 
     def add(self, value: object, place: Place, inherited: Header = NO_HEADER) -> None:
-        """Add one document, which is an object, a List, or an array of objects."""
+        """Add a document: an object, a List, or an array of objects."""
         for item in unwrap(value, place, self.report, inherited):
             kind = self._find_kind(item)
             if kind is not None:
                 self._decode(item, kind)
 
     def add_json(self, data: bytes, begin: int, end: int, place: Place, envelope: Envelope | None = None) -> None:
-        """Add one document, which is a well-formed JSON value in `data`. It is decoded directly into objects."""
+        """Add a document that is well-formed JSON text, from `begin` to `end` in `data`."""
         objects = JsonObjects(data, begin, end, place, envelope)
         for found in objects:
             typed = found.typed(self._parts)

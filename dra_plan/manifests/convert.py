@@ -1,7 +1,7 @@
-"""Conversion of older resource.k8s.io versions to v1, on plain dicts; the input is never changed.
+"""Conversion of older resource.k8s.io versions to v1, on plain dicts. The input is never changed.
 
-This module only moves fields. `defaults` sets defaults, `diagnose` finds wrong types. A document that does not have the
-shape of its version raises `UnfitError`, and is then diagnosed field by field.
+Conversions only move fields; they neither set defaults nor check types. They raise `UnfitError` for a document that
+does not have the shape of its version; `diagnose` then finds its faults.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from typing import Any
 from dra_plan.api.meta import FieldPath
 
 BASIC_DEVICES = "spec.devices[*].basic"
-"""The field that contains, in v1beta1, the fields that later versions have in the device itself."""
+"""The field of v1beta1 devices that wraps the fields of a device."""
 
 Plain = dict[str, Any]
 Converter = Callable[[Plain], Plain]
 
 FLAT_REQUEST = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
-"""The fields that are in the request in v1beta1, and in its `exactly` in later versions."""
+"""The fields of a request that v1beta1 has in the request itself and later versions have in `exactly`."""
 FLAT_VERSIONS = frozenset({"v1beta1", "v1alpha3"})
-"""The versions with such requests, and with devices in `basic`."""
+"""The versions with such requests, and with the fields of devices in `basic`."""
 REQUESTS: Mapping[str, FieldPath] = {
     "ResourceClaim": ("spec", "devices", "requests"),
     "ResourceClaimTemplate": ("spec", "spec", "devices", "requests"),
 }
-"""The path of the requests, by kind."""
+"""The path of the device requests, by kind."""
 _BETA_REQUEST = frozenset({"name", "firstAvailable", *FLAT_REQUEST})
 
 
 class UnfitError(Exception):
-    """The error raised for a document that does not have the shape of its version. Only code in `manifests` sees it."""
+    """The error raised for a document that does not have the shape of its version. Only `manifests` uses it."""
 
 
 def _mapping(value: object) -> Plain:
@@ -92,14 +92,14 @@ def _wrapped_capacity(capacity: Plain) -> Plain:
 
 
 def slice_from_v1beta1(document: Plain) -> Plain:
-    """Return a v1beta1 slice as v1. Devices lose their `basic` wrapper."""
+    """Return a v1beta1 slice as v1, with devices moved out of `basic`."""
     return _spec(lambda spec: _beta_slice_spec(spec, lambda capacity: capacity))(document)
 
 
 def slice_from_v1alpha3(document: Plain) -> Plain:
     """Return a v1alpha3 slice as v1.
 
-    The changes are the same as for v1beta1; in addition, bare capacities are wrapped in `value`.
+    Devices are moved out of `basic`, and capacities are wrapped in `value`.
     """
     return _spec(lambda spec: _beta_slice_spec(spec, _wrapped_capacity))(document)
 
@@ -139,7 +139,7 @@ def _beta_claim_spec(spec: Plain) -> Plain:
 
 
 def claim_from_v1beta1(document: Plain) -> Plain:
-    """Return a v1beta1 claim as v1. Flat requests are moved into `exactly`."""
+    """Return a v1beta1 claim as v1, with the fields of requests moved into `exactly`."""
     return _spec(_beta_claim_spec)(document)
 
 
@@ -169,10 +169,7 @@ def _alpha_status(status: object) -> Plain:
 
 
 def claim_from_v1alpha3(document: Plain) -> Plain:
-    """Return a v1alpha3 claim as v1.
-
-    The changes are the same as for v1beta1; in addition, the fields of classic DRA are dropped.
-    """
+    """Return a v1alpha3 claim as v1, without the fields of classic DRA."""
     document = _with(document, "status", _alpha_status)
     return claim_from_v1beta1(_spec(_alpha_claim_spec)(document))
 
@@ -183,10 +180,7 @@ def template_from_v1alpha3(document: Plain) -> Plain:
 
 
 def class_from_v1alpha3(document: Plain) -> Plain:
-    """Return a v1alpha3 class as v1.
-
-    `suitableNodes`, which had no effect on structured allocation, is dropped.
-    """
+    """Return a v1alpha3 class as v1, without `suitableNodes`, which had no effect on structured allocation."""
     return _spec(lambda spec: _without(spec, "suitableNodes"))(document)
 
 
@@ -196,7 +190,7 @@ def class_from_v1alpha3(document: Plain) -> Plain:
 def taint_rule(document: Plain) -> Plain:
     """Return the rule unchanged.
 
-    Raises UnfitError if the rule's selector has a field that was removed in 1.35 (class and CEL selectors).
+    Raises UnfitError if its selector has a field that 1.35 removed: a class or CEL selectors.
     """
 
     def check(spec: Plain) -> Plain:
@@ -211,7 +205,7 @@ def taint_rule(document: Plain) -> Plain:
 
 
 def pod_group_from_v1beta1(document: Plain) -> Plain:
-    """Return a pod group of 1.37 as v1alpha2. In 1.37, `disruptionMode` is a struct in which one field is set."""
+    """Return a 1.37 pod group as v1alpha2. In 1.37, `disruptionMode` is a struct with exactly one field."""
     return _spec(lambda spec: _with(spec, "disruptionMode", _disruption_mode))(document)
 
 
@@ -222,10 +216,7 @@ def _disruption_mode(mode: object) -> str:
 
 
 def group_workload(document: Plain) -> Plain:
-    """Return a Workload of any version as v1alpha2.
-
-    In v1alpha1, templates are called `podGroups` and have a `policy`.
-    """
+    """Return a Workload of any version as v1alpha2. In v1alpha1, the templates are `podGroups` with a `policy`."""
 
     def template(value: object) -> Plain:
         value = dict(_mapping(value))
@@ -244,7 +235,7 @@ def group_workload(document: Plain) -> Plain:
 
 
 def lift_claim_sources(pod_spec: Plain) -> Plain:
-    """Return the pod spec with the fields in `resourceClaims[].source` (before 1.31) moved one level up."""
+    """Return the pod spec with the fields in `resourceClaims[].source` (before 1.31) moved up into the entries."""
 
     def lift(claim: object) -> object:
         if not isinstance(claim, dict) or not isinstance(claim.get("source"), dict):

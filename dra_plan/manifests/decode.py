@@ -12,10 +12,10 @@ from .places import Place
 
 
 def from_dicts(objects: Iterable[dict[str, Any]], *, namespace: str = "default") -> Inventory:
-    """Return the typed objects in order, including the objects in Lists. The dicts are not changed.
+    """Return the typed objects in order, including those in Lists. The dicts are not changed.
 
-    Objects without a namespace are put into `namespace`, and repeated objects are kept. Only objects that cannot be
-    decoded are rejected, with `ManifestErrors`, a subclass of `InputError` that lists every fault.
+    Objects without a namespace are put into `namespace`, and repeated objects are kept. Raises `ManifestErrors`, a
+    subclass of `InputError`, with every fault if any object cannot be decoded.
     """
     collector = Collector(namespace=namespace)
     for index, value in enumerate(objects):

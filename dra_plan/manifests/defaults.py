@@ -1,6 +1,6 @@
-"""The defaults that the API server sets when it stores an object (except `timeAdded` of taints, which is not needed).
+"""The defaults that the API server sets when it stores an object, except `timeAdded` in taints.
 
-The functions take decoded objects, and return the same object if there is nothing to set.
+Each function returns its argument itself if there is nothing to set.
 """
 
 from __future__ import annotations

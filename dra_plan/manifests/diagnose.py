@@ -1,9 +1,9 @@
-"""The slow path of reading, which finds where a document deviates from its schema, and repairs the document.
+"""The slow path of reading: find where a document deviates from its schema, and repair the document.
 
-First come the values that replace values of a wrong type, then the traversal of the document, then the report that
-collects the faults and notices for a whole input. The rules are those of the API server's decoder: null is "not set", a
-whole float is an integer, unknown fields are dropped, and any other wrong type is a fault. Missing required fields are
-recorded, although decoding does not need them.
+Contents: replacements for values of the wrong type, the walk through a document, and the report of all faults and
+notices. The rules are those of the API server's decoder: null means "not set", a whole float is an integer, unknown
+fields are dropped, and any other wrong type is a fault. Missing required fields are recorded, although decoding does
+not need them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from copy import copy
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from dra_plan.api.go_text import parse_timestamp
 from dra_plan.api.inventory import AsWritten, Notice, Origin
@@ -38,7 +39,7 @@ _AMOUNT = re.compile(r"([0-9.]+)\s*([kmgtpe])?(i)?b?", re.ASCII | re.IGNORECASE)
 
 
 def zero_value(schema: Schema) -> Any:
-    """Return the zero value of the type in the schema, or None if there is none."""
+    """Return the zero value of the schema's type, or None if the type has none."""
     types = schema.get("type")
     if types == QUANTITY:
         return "0"
@@ -46,7 +47,7 @@ def zero_value(schema: Schema) -> Any:
 
 
 def stand_in(value: Any, schema: Schema) -> Any:
-    """Return the value that was probably meant by a value of the wrong type, or None if that is not clear."""
+    """Return what a value of the wrong type probably means, or None if that is unclear."""
     types = schema.get("type")
     if types == QUANTITY:
         return _amount(value)
@@ -97,27 +98,26 @@ _NAMES = {
 }
 
 
-@dataclass(slots=True)
-class DecodedFields:
-    """The document as the API server would decode it, with its wrong, unknown and missing fields."""
+class DecodedFields(Struct):
+    """A document as the API server would decode it, with its wrong, unknown and missing fields."""
 
     value: Any = None
-    """The document with replacements for wrong fields: the probable meaning, or the zero value of the field's type."""
+    """The document with wrong fields replaced by their probable meaning, or by the zero value of their type."""
     lost: list[FieldPath] = field(default_factory=list)
     """The wrong fields whose meaning is unclear."""
     wrong: list[tuple[FieldPath, str, str]] = field(default_factory=list)
     """The wrong fields, as (path, message, hint)."""
     unknown: dict[FieldPath, Collection[str]] = field(default_factory=dict)
-    """The unknown fields, each with the fields that are known in its place."""
+    """The unknown fields, with the known fields of the same map."""
     missing: list[FieldPath] = field(default_factory=list)
-    """The missing fields, except lists and maps, which the API server treats as empty and real objects omit."""
+    """The missing required fields.
+
+    Lists and maps are left out, because the API server treats a missing list or map as empty.
+    """
 
 
 def diagnose(document: dict[str, Any], kind: Kind, version: str) -> DecodedFields:
-    """Return the document as the API server would decode it, with all faults in its fields.
-
-    The document is not changed.
-    """
+    """Return the document as the API server would decode it, with its faults. The argument is not changed."""
     decoded = DecodedFields()
     schema = schema_of(kind, version)
     decoded.value = _SchemaWalk(schema.get("$defs", {}), decoded).value(document, schema, ())
@@ -125,16 +125,16 @@ def diagnose(document: dict[str, Any], kind: Kind, version: str) -> DecodedField
 
 
 def wrong_type(value: object, types: list[str]) -> tuple[str, str]:
-    """Return the message for a value of a type that the schema does not allow, and a hint, which may be empty."""
+    """Return a message and a hint for a value whose type the schema does not allow. The hint may be empty."""
     wanted = "a quantity" if types == QUANTITY else " or ".join(_NAMES[name] for name in types if name != "null")
     hint = "put it in quotes" if isinstance(value, bool | int | float) and types == ["string"] else ""
     return expected(wanted, value), hint
 
 
 def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str] | None:
-    """Return the message and hint for a value that has the right type but that no object can have.
+    """Return a message and a hint for an unacceptable value of the right type, or None if the value is acceptable.
 
-    Return None for any other value. `form` is the format in the schema.
+    `form` is the format in the schema.
     """
     if form == "date-time" and isinstance(value, str) and parse_timestamp(value) is None:
         return f"{describe(value)} is not a time", "such as 2026-01-31T12:00:00Z"
@@ -149,7 +149,7 @@ def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str]
 
 
 def expected(wanted: str, value: object) -> str:
-    """Return the message that says that the value is not of the wanted type."""
+    """Return the message "expected X, got Y"."""
     return f"expected {wanted}, got {describe(value)}"
 
 
@@ -280,7 +280,7 @@ _NO_PATH: FieldPath = ()
 
 
 class Report:
-    """The faults and notices of an input, in the order in which they are found."""
+    """The faults and notices of an input, in the order in which they were found."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
@@ -291,24 +291,24 @@ class Report:
         self._whole_lists: set[str] = set()
         self._pages: dict[str, tuple[int, Origin]] = {}
         self.as_written: dict[str, AsWritten] = {}
-        """The unusual forms of objects, by label, such as fields that the object's version does not have."""
+        """The unusual features of objects as written, by label, such as fields that their version does not have."""
         self._unknown: dict[tuple[str, str, tuple[str, ...]], list[tuple[str, Origin]]] = {}
 
     def fault(
         self, place: Place, message: str, *, label: str = "", path: FieldPath = _NO_PATH, hint: str = "", line: int = 0
     ) -> None:
-        """Record a fault in the field at `path` below the place. If `line` is not given, it is looked up."""
+        """Record a fault in the field at `path`, relative to the place. By default, the line is looked up."""
         line = line or (place.lines([path])[0] if path else place.line)
         # An unnamed object is identified by its position in the document.
         where = path if label else (*place.prefix, *path)
         self.faults.append(Fault(place.source, message, line, place.document, label, render(where), hint))
 
     def deprecated_version(self, kind: Kind, version: str, origin: Origin) -> None:
-        """Record that an object with an old API version was converted."""
+        """Record that an object of an older API version was converted."""
         self._deprecated.setdefault((f"{kind.group}/{version}", kind.api_version), origin)
 
     def lifted_source(self, label: str, origin: Origin) -> None:
-        """Record that a pod referred to its claims in the form that was used before 1.31."""
+        """Record that a pod refers to its claims in the form used before 1.31."""
         self._lifted.append((label, origin))
         self.as_written[label] = self.as_written.get(label, AsWritten())._replace(has_source=True)
 
@@ -321,19 +321,16 @@ class Report:
         self.as_written[label] = self.as_written.get(label, AsWritten())._replace(unknown=tuple(paths))
 
     def not_planned(self, label: str, path: FieldPath, why: str, origin: Origin) -> None:
-        """Record that an object of an unknown kind has a pod template that cannot be read."""
+        """Record that a pod template in an object of an unknown kind cannot be planned."""
         message = f"{render(path)} looks like a pod template, but cannot be planned: {why}"
         self._not_planned.append(Notice("workload-not-planned", message, label, str(origin)))
 
     def empty_file(self, name: str) -> None:
-        """Record that a file contains no text."""
+        """Record that a file is empty."""
         self._empty.append(name)
 
     def list_read(self, kind: object, *, goes_on: bool, origin: Origin) -> None:
-        """Record that a list, or a page of a list, was read.
-
-        `goes_on` is set if the metadata of the list say that more pages follow.
-        """
+        """Record that a list, or a page of one, was read. `goes_on` says whether more pages follow."""
         if not goes_on:
             self._whole_lists.add(str(kind))
         else:
@@ -352,7 +349,7 @@ class Report:
                 yield Notice("list-incomplete", message, "", str(origin))
 
     def notices(self) -> Iterator[Notice]:
-        """Yield all notices. A notice that concerns many objects is yielded only once, for the first object."""
+        """Yield all notices. A notice about several objects is yielded once, for the first of them."""
         yield from self._incomplete_lists()
         yield from self._not_planned
         if self._empty:

@@ -1,4 +1,7 @@
-"""What other components say of pods: warnings in Events, and Kueue of what it does not admit. Planning uses neither."""
+"""What other components report about pods: warnings in Events, and Kueue's reasons for not admitting a workload.
+
+Planning does not use these reports.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 from dra_plan.api.inventory import HeardEvent, ObjectKey
 
 EVENTS = ("Event", "Event.events.k8s.io")
-"""KIND.GROUP in both API groups."""
+"""Event as KIND.GROUP, in both of its API groups."""
 
 _OF_SCHEDULER = "FailedScheduling"
 """The reason of the scheduler's events, which the status of a pod repeats."""
@@ -17,7 +20,7 @@ _OF_SCHEDULER = "FailedScheduling"
 def heard(value: Mapping[str, Any]) -> HeardEvent | None:
     """Return the warning about a pod in an Event.
 
-    Return None for an Event about another object and for an Event that cannot be read.
+    Return None if the Event is about another object, is not a warning, or cannot be read.
     """
     about = _part(value, "involvedObject") or _part(value, "regarding")
     reason, message = _text(value, "reason"), _text(value, "message") or _text(value, "note")
@@ -47,13 +50,13 @@ def heard(value: Mapping[str, Any]) -> HeardEvent | None:
 
 
 KUEUE_WORKLOAD = "Workload.kueue.x-k8s.io"
-"""Kueue's object for a pod, Job or other workload that it admits; KIND.GROUP."""
+"""The object in which Kueue tracks a pod, Job or other workload, as KIND.GROUP."""
 
 
 def queued(value: Mapping[str, Any]) -> Iterator[tuple[ObjectKey, str]]:
-    """Yield each owner of a Kueue Workload, with the reason why Kueue does not admit the Workload yet.
+    """Yield each owner of a Kueue Workload, with the reason why Kueue has not admitted it yet.
 
-    If Kueue has admitted the Workload, or gives no reason, nothing is yielded.
+    Nothing is yielded if Kueue has admitted the Workload or gives no reason.
     """
     metadata, said = _part(value, "metadata"), ""
     for condition in _list(_part(value, "status"), "conditions"):

@@ -1,6 +1,6 @@
-"""The fast path of reading, which checks that a document matches its schema exactly. `diagnose` finds deviations.
+"""The fast path of reading: check that a document matches its schema exactly. `diagnose` finds the deviations.
 
-Schemas are compiled into nodes once; checking allocates nothing, so the many documents without faults are checked fast.
+Schemas are compiled once, and checks allocate no memory, so documents without faults are checked quickly.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ class _Node:
 
 
 def fits(value: dict[str, Any], kind: Kind, version: str) -> bool:
-    """Return True only if it is certain that no field is wrong, unknown, missing or in need of conversion."""
+    """Return whether the document certainly needs neither conversion nor repair.
+
+    If so, none of its fields is wrong, unknown or missing.
+    """
     try:
         return _fits(value, _compiled(kind, version))
     except RecursionError:

@@ -11,9 +11,9 @@ from dra_plan.api.resource import ResourceSlice
 
 
 def infer_nodes(inventory: Inventory) -> tuple[list[Node], list[Notice]]:
-    """Return a node for each node name in slices or their devices, in input order, and a warning about these nodes.
+    """Return a node for each node name in the slices, in input order, and a notice about these nodes.
 
-    Nothing but the name of such a node is known. Label selectors therefore do not match the node.
+    Such a node has only a name, so label selectors do not match it.
     """
     names = dict.fromkeys(name for piece in inventory.slices for name in _names(piece))
     nodes = [Node(metadata=ObjectMeta(name=name)) for name in names]

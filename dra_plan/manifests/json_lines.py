@@ -1,4 +1,4 @@
-"""JSON lines files, which have one object per line; blank lines are ignored."""
+"""JSON Lines files, which have one object per line. Blank lines are ignored."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dra_plan.errors import InputError
 from dra_plan.manifests.diagnose import expected
 
 MOST_BYTES = 256 * 2**20
-"""The maximum size; a larger file is rejected."""
+"""The maximum size of a file in bytes."""
 
 
 class JsonLine(dict[str, Any]):
-    """An object in a file with one object per line, with its file and line."""
+    """An object on one line of a file. `origin` is its file and line."""
 
     origin: str = ""
 
@@ -23,7 +23,7 @@ class JsonLine(dict[str, Any]):
 def read_lines(path: str) -> list[JsonLine]:
     """Return the objects in the file, one per line.
 
-    Raises InputError, with file and line, for a line that cannot be read or is not a JSON object.
+    Raises InputError, with file and line, for a line that is not a valid JSON object.
     """
     file = Path(path)
     try:

@@ -1,7 +1,7 @@
 """Split JSON text into its values (a file may contain several), and the values into objects.
 
-First come values, which are checked for syntax but not decoded, and keys set twice; then the lines of fields; then
-objects, which are decoded straight from their bytes, so that most objects never become dicts.
+Contents: values, whose syntax is checked without decoding them; repeated keys; the lines of fields; and objects. Most
+objects are decoded straight from their bytes, without an intermediate dict.
 """
 
 from __future__ import annotations
@@ -30,10 +30,7 @@ _SPACE = re.compile(rb"[ \t\r\n]*")
 
 
 class JsonError(Exception):
-    """The error raised for text that is not JSON.
-
-    It contains the position of the byte at which the fault was detected.
-    """
+    """The error raised for text that is not JSON, with the byte position of the fault."""
 
     def __init__(self, message: str, position: int) -> None:
         self.message = message
@@ -48,7 +45,7 @@ class ListMeta(msgspec.Struct):
 
 
 class Envelope(msgspec.Struct, rename="camel"):
-    """A value that may be a List of objects. Its items are not decoded."""
+    """A value that may be a List, with its items undecoded."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -60,14 +57,14 @@ _ENVELOPE = msgspec.json.Decoder(Envelope)
 
 
 def read_envelope(text: bytes | memoryview) -> Envelope:
-    """Return the value without decoding its items. Raises msgspec's errors for malformed text and for other values."""
+    """Return the value without decoding its items. Raises msgspec's errors for text that is not such a value."""
     return _ENVELOPE.decode(text)
 
 
 class JsonExtent(NamedTuple):
-    """The extent of one value in a text.
+    """The extent of one value in a text, as byte positions.
 
-    If the value is the only one in the text and may be a List, `read_envelope` is its envelope.
+    `read_envelope` is set if the value is the only one in the text and may be a List.
     """
 
     begin: int
@@ -76,10 +73,7 @@ class JsonExtent(NamedTuple):
 
 
 def spans(data: bytes) -> Iterator[JsonExtent]:
-    """Yield the extents of the values in the text, in order.
-
-    The syntax of the values is checked. Raises `JsonError`.
-    """
+    """Yield the extents of the values in the text, in order. Raises `JsonError` if the syntax is wrong."""
     view = memoryview(data)
     begin = _skip_space(data, 0)
     if (whole := _sole_list(view, begin)) is not None:
@@ -137,7 +131,10 @@ def _json_error(error: msgspec.DecodeError, view: memoryview, begin: int) -> Jso
 
 
 def plain(text: bytes | memoryview | msgspec.Raw) -> Any:
-    """Return well-formed JSON as a plain value. Raises `JsonError` for numbers that exceed any float, such as 1e999."""
+    """Return well-formed JSON text as a plain value.
+
+    Raises `JsonError` for numbers that are too large for a float, such as 1e999.
+    """
     try:
         return msgspec.json.decode(text)
     except RecursionError:
@@ -148,7 +145,7 @@ def plain(text: bytes | memoryview | msgspec.Raw) -> Any:
 
 
 def has_repeated_keys(text: bytes) -> bool:
-    """Return whether any map in a well-formed JSON value sets a key twice."""
+    """Return whether any map in the well-formed JSON text repeats a key."""
     found = False
 
     def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -169,36 +166,36 @@ def has_repeated_keys(text: bytes) -> bool:
 # Lines are found only when a message needs them, because this reads the text a second time.
 
 Lines = dict[FieldPath, int]
-"""The line of each field, from 1, by its path."""
+"""The line of each field by its path. Lines are numbered from 1."""
 
 
 class Line(int):
-    """A line number that also contains a column. Columns are counted from 1; if the column is not known, it is 0."""
+    """A line number with a column. Columns are numbered from 1; 0 means unknown."""
 
     column: int = 0
 
     @classmethod
     def at(cls, line: int, column: int) -> Line:
-        """Return the line number with this column."""
+        """Return the line number with the column."""
         made = cls(line)
         made.column = column
         return made
 
 
 def of_extents(extents: Extents, text: LinedText) -> Lines:
-    """Return the line in which each field begins. A field that has a key begins with its key."""
+    """Return the line on which each field begins. A field with a key begins at its key."""
     return {path: Line.at(*text.place(extent.start)) for path, extent in extents.items()}
 
 
 def of_json(text: str, first_line: int) -> Lines:
-    """Return the line of each field in one well-formed JSON value, which begins in `first_line`."""
+    """Return the line of each field in a well-formed JSON value. `first_line` is the line on which the value begins."""
     lines = of_extents(places.of_json(text), LinedText(text, first_line))
     # The text before the value in its first line is unknown here.
     return {path: Line.at(line, 0) if line == first_line else line for path, line in lines.items()}
 
 
 def find(lines: Lines, path: FieldPath) -> int:
-    """Return the line of the field, or of the nearest existing field around it, or 0 if there is none."""
+    """Return the line of the field or, if it does not exist, of the nearest field around it; 0 if there is none."""
     for length in range(len(path), -1, -1):
         if line := lines.get(path[:length]):
             return line
@@ -206,9 +203,9 @@ def find(lines: Lines, path: FieldPath) -> int:
 
 
 class JsonLines:
-    """The lines of the fields in one JSON value. They are found by reading the text again on first use.
+    """The lines of the fields in a JSON value. The text is read again when they are first needed.
 
-    `depth` is the number of steps in the path that leads to the value.
+    `depth` is the length of the path to the value.
     """
 
     __slots__ = ("_depth", "_first_line", "_lines", "_text")
@@ -218,7 +215,7 @@ class JsonLines:
         self._lines: Lines | None = None
 
     def __call__(self, paths: list[FieldPath]) -> list[int]:
-        """Return the lines of the fields, or of the nearest outer ones; 0 where unknown."""
+        """Return the line of each field or, if it does not exist, of the nearest field around it; 0 if unknown."""
         if self._lines is None:
             self._lines = of_json(bytes(self._text).decode(), self._first_line)
         return [find(self._lines, path[self._depth :]) for path in paths]
@@ -245,10 +242,7 @@ _LONGEST_GAP = 256
 
 
 class Typed(NamedTuple):
-    """A decoded object.
-
-    If `is_settled` is set, it has its defaults and is valid; otherwise, its defaults are still missing.
-    """
+    """A decoded object. If `is_settled` is set, it is valid and its defaults are set."""
 
     value: Object
     kind: Kind
@@ -284,7 +278,7 @@ def _usual_target(api_version: bytes, name: bytes) -> _Target | None:
 
 
 class JsonObject:
-    """The text of one object, or of a whole document that has to be checked in detail."""
+    """The text of one object, or of a whole document that needs a closer check."""
 
     __slots__ = ("_document", "_line", "_steps", "_text", "inherited")
 
@@ -296,7 +290,7 @@ class JsonObject:
         self.inherited = inherited
 
     def typed(self, parts: SharedParts) -> Typed | None:
-        """Return the decoded object, or None if its kind is not known or it needs conversion or repair.
+        """Return the decoded object, or None if its kind is unknown or it needs conversion or repair.
 
         The object may share parts with other objects.
         """
@@ -322,25 +316,25 @@ class JsonObject:
 
     @property
     def text(self) -> bytes:
-        """The text of the object, copied from the text of the document."""
+        """A copy of the object's text."""
         return bytes(memoryview(self._text))
 
     @property
     def origin_place(self) -> Place:
-        """The place where the object begins. The lines of fields cannot be found from this place."""
+        """The place where the object begins. The lines of fields cannot be found from it."""
         if self._line == self._document.line:
             return self._document  # all objects in a one-line document have the document's place
         return Place(self._document.source, self._document.document, self._line)
 
     @property
     def place(self) -> Place:
-        """The place of the object. The lines of all its fields can be found from this place."""
+        """The place of the object, from which the lines of its fields can be found."""
         finder = JsonLines(self._text, self._line, len(self._steps))
         return self.origin_place._replace(prefix=self._steps, find_lines=finder)
 
 
 class JsonObjects:
-    """The objects in one document, which is a well-formed JSON value."""
+    """The objects in a document that is a well-formed JSON value."""
 
     def __init__(self, data: bytes, begin: int, end: int, place: Place, envelope: Envelope | None = None) -> None:
         self._data = data
@@ -349,7 +343,8 @@ class JsonObjects:
         self._text = memoryview(data)[begin:end]
         self._place = Place(place.source, place.document, place.line)
         self.list_kind: str | None = None
-        """The kind of the document's list, set after its objects have been read, unless the list continues."""
+        """The kind of the document's List, or None if it has further pages. It is set once the objects have been read.
+        """
 
     def __iter__(self) -> Iterator[JsonObject]:
         steps: FieldPath = ()

@@ -1,4 +1,4 @@
-"""The table of kinds that planning reads: their API versions, their types and their fields in the inventory."""
+"""The kinds that planning reads, with their API versions, their types and their fields in the inventory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .convert import Converter
 class Kind:
     """A kind in an API group.
 
-    `versions` contains the conversion to v1 of each known version, or None if none is needed.
+    `versions` maps each known version to its conversion to v1, or to None if none is needed.
     """
 
     group: str
@@ -24,13 +24,13 @@ class Kind:
     type: type[Object]
     versions: Mapping[str, Converter | None]
     holder: str
-    """The field of `Inventory` that lists the objects."""
+    """The field of `Inventory` that holds the objects."""
     pod_spec: tuple[str, ...] = ()
-    """The path of the pod spec in the object; empty for kinds without a pod spec."""
+    """The path of the pod spec in an object, or () if the kind has none."""
     namespaced: bool = True
 
     current_versions: tuple[str, ...] = ("v1",)
-    """Versions that need no deprecation warning."""
+    """The versions that are not deprecated."""
 
     api_version: str = field(init=False)
     """The apiVersion after conversion."""
@@ -49,7 +49,7 @@ class Kind:
 
     @property
     def known_versions(self) -> str:
-        """All known apiVersions of the kind, as text for messages."""
+        """All known apiVersions of the kind, for messages."""
         return ", ".join(f"{self.group}/{version}" if self.group else version for version in self.versions)
 
 
@@ -197,11 +197,10 @@ _SHORT_NAMES = {
 
 
 def removed(api_version: str) -> str:
-    """Return what to say about an object in the first DRA API. For every other apiVersion, return an empty string.
+    """Return a message about an object in the first DRA API, or "" for any other apiVersion.
 
-    Kubernetes 1.26 to 1.30 had these versions. A claim in them names a class that belongs to one driver, and an object
-    of a kind that the driver defines. The API based on devices (KEP-4381) replaced these versions in 1.31, without a
-    conversion.
+    Kubernetes 1.26 to 1.30 had this API. Its claims name a class, which belongs to one driver, and a parameters object,
+    whose kind the driver defines. Kubernetes 1.31 replaced it with the current API (KEP-4381), without a conversion.
     """
     if api_version not in _FIRST_DRA:
         return ""
@@ -217,15 +216,15 @@ def every() -> tuple[Kind, ...]:
 
 
 def split_version(api_version: str) -> tuple[str, str]:
-    """Return the group and the version in `GROUP/VERSION`. The group of the core API is empty."""
+    """Return the group and version in `GROUP/VERSION`. The core group is ""."""
     group, slash, version = api_version.rpartition("/")
     return (group, version) if slash else ("", api_version)
 
 
 def named(text: str) -> Kind | None:
-    """Return the kind with this name, plural or short name, or None if planning does not read such a kind.
+    """Return the kind with this name, plural or short name, or None if planning does not read it.
 
-    The case does not matter, and `.GROUP` may follow the name.
+    Case is ignored, and `.GROUP` may follow the name.
     """
     name, dot, group = text.lower().partition(".")
     name = _SHORT_NAMES.get(name, name).lower()
@@ -238,7 +237,7 @@ def named(text: str) -> Kind | None:
 def near(api_version: str, kind: str) -> str | None:
     """Return the known kind that was probably meant, or None.
 
-    The known kind has the same name in a different case, or the same name in another Kubernetes group.
+    Its name differs only in case, or it has the same name in another Kubernetes group.
     """
     group = split_version(api_version)[0]
     if group not in {known.group for known in _KINDS}:
@@ -250,8 +249,8 @@ def near(api_version: str, kind: str) -> str | None:
 
 
 def find(api_version: str, kind: str) -> Kind | None:
-    """Return the kind with this name in the group of the apiVersion, or None if planning does not read it.
+    """Return the kind with this name in the apiVersion's group, or None if planning does not read it.
 
-    The version does not matter.
+    The version is ignored.
     """
     return _BY_GROUP_AND_NAME.get((split_version(api_version)[0], kind))

@@ -1,6 +1,6 @@
-"""Links that lead out of a checkout. Links in a directory are not followed, because its author chooses their targets.
+"""Symbolic links that lead out of a checkout. In a directory they are not followed, since its author chose the targets.
 
-A checkout is the nearest parent directory with a `.git`; if there is none, it is the directory that was named.
+A checkout is the nearest directory with a `.git`, from the given directory upwards, or else the given directory itself.
 """
 
 from __future__ import annotations
@@ -13,16 +13,13 @@ from .faults import Fault
 
 
 def checkout_of(folder: str | os.PathLike[str]) -> Path:
-    """Return the checkout to which a directory belongs. Symbolic links are resolved."""
+    """Return the checkout that contains the directory. Symbolic links are resolved."""
     place = Path(folder).resolve()
     return next((each for each in (place, *place.parents) if (each / ".git").exists()), place)
 
 
 def refused(file: Path, checkout: Path) -> Fault | None:
-    """Return a fault if the file is a link to a place outside the checkout. Return None for any other file.
-
-    The file is one that was found in a directory.
-    """
+    """Return a fault if the file, found in a directory, is a link out of the checkout; otherwise, None."""
     target = _target(file)
     if target is None or target.is_relative_to(checkout):
         return None
@@ -30,9 +27,9 @@ def refused(file: Path, checkout: Path) -> Fault | None:
 
 
 def notes(paths: Iterable[str]) -> Iterator[str]:
-    """Yield a note for each path that is itself a link to a place outside its checkout.
+    """Yield a note for each path that is a link out of its checkout. The note gives the target.
 
-    Such a link is followed, and the note says where it leads.
+    Such a link is followed, because the user named it.
     """
     for name in paths:
         target = _target(Path(name))

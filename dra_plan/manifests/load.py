@@ -1,7 +1,6 @@
-"""Turn files, directories and standard input into typed objects, and report all faults at once.
+"""Read files, directories and standard input into typed objects, and report all faults at once.
 
-First come the functions for the command line, then those for Python programs, whose objects are plain dicts that are
-created only when they are accessed.
+Contents: the functions for the command line, and those for Python programs, which return plain dicts.
 """
 
 from __future__ import annotations
@@ -38,11 +37,10 @@ def load(
     namespace: str = "default",
     before: Sequence[Source] = (),
 ) -> Inventory:
-    """Return the objects in files, directories and `-` (standard input), in reading order.
+    """Return the objects in files, directories and `-` (standard input), in reading order, after those in `before`.
 
-    The objects in `before` come first. Objects without a namespace are put into `namespace`. Raises `ManifestErrors`
-    with every fault: unreadable files, malformed documents, wrong types, unknown versions, objects without a name,
-    repeated objects, or no objects at all.
+    Objects without a namespace are put into `namespace`. Raises `ManifestErrors` with every fault: unreadable files,
+    malformed documents, wrong types, unknown versions, objects without a name, repeated objects, or no objects at all.
     """
     with uncollected():
         sources = chain(map(_read_source, before), read(paths, recursive=recursive, stdin=stdin))
@@ -52,8 +50,7 @@ def load(
 def load_items(paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None) -> list[Item]:
     """Return the objects of all kinds and versions as plain dicts, each with its place.
 
-    From a place, the lines of the object's fields can be found. Raises `ManifestErrors` for anything that cannot be
-    read as objects. The content of the objects is not checked.
+    Raises `ManifestErrors` for anything that cannot be read as objects. The content of objects is not checked.
     """
     with uncollected():
         return items(read(paths, recursive=recursive, stdin=stdin), paths)
@@ -66,16 +63,16 @@ def _name(path: Any) -> str:
 
 
 class SourceRead(NamedTuple):
-    """The documents in one source, and the faults of the documents that cannot be read."""
+    """The documents in one source, and the faults of documents that cannot be read."""
 
     documents: list[Document]
     faults: list[Fault]
     empty: str = ""
-    """The name of a source without any text, such as a failed `kubectl get > FILE` leaves behind."""
+    """The name of the source if it is empty, for example after a failed `kubectl get > FILE`."""
 
 
 def read(paths: Sequence[PathLike], *, recursive: bool, stdin: BinaryIO | None) -> Iterator[SourceRead]:
-    """Yield the documents and faults of each source under the paths, in order."""
+    """Yield the documents and faults of each source in the paths, in order."""
     if not isinstance(paths, Iterable):
         raise UsageError(f"paths: expected paths, got {shown.value(paths)}")
     names = [_name(path) for path in paths]
@@ -118,10 +115,7 @@ def collect(sources: Iterable[SourceRead], paths: Sequence[PathLike], *, namespa
 
 
 def items(sources: Iterable[SourceRead], paths: Sequence[PathLike]) -> list[Item]:
-    """Return the objects in the sources as they were read.
-
-    Raises `ManifestErrors` in the same cases as `load_items`.
-    """
+    """Return the objects in the sources as plain dicts. Raises `ManifestErrors`, as `load_items` does."""
     faults: list[Fault] = []
     found: list[Item] = []
     for source in sources:
@@ -165,10 +159,10 @@ def _nothing(paths: Sequence[PathLike]) -> Fault:
 def load_objects(
     paths: PathLike | Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None
 ) -> LoadedObjects:
-    """Return the objects of all kinds and versions in the paths as they are written, including the objects in Lists.
+    """Return the objects of all kinds and versions in the paths, as written, including the objects in Lists.
 
-    Each plain dict is created only when it is accessed; until then, planning uses the typed object. Raises
-    `ManifestErrors` for anything that cannot be read as objects. The content of the objects is not checked.
+    A dict is created only when it is accessed. Raises `ManifestErrors` for anything that cannot be read as objects. The
+    content of objects is not checked.
     """
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
@@ -177,10 +171,7 @@ def load_objects(
 
 
 class LoadedObjects(MutableSequence[dict[str, Any]]):
-    """The objects in an input as plain dicts, in reading order.
-
-    A caller may change the dicts that it has accessed. The typed objects are therefore decoded again from these dicts.
-    """
+    """The objects of an input as plain dicts, in reading order. Callers may change the dicts."""
 
     def __init__(self, sources: Sequence[SourceRead], paths: Sequence[PathLike]) -> None:
         self._sources, self._paths = sources, paths
@@ -194,10 +185,7 @@ class LoadedObjects(MutableSequence[dict[str, Any]]):
 
     @property
     def inventory(self) -> Inventory:
-        """The typed objects. Raises `ManifestErrors` for any object that cannot be decoded.
-
-        Repeated objects are kept.
-        """
+        """The typed objects, with repeated objects kept. Raises `ManifestErrors` if any object cannot be decoded."""
         if self._handed_out:
             return from_dicts(self._made())
         if self._inventory is None:
@@ -240,7 +228,7 @@ class LoadedObjects(MutableSequence[dict[str, Any]]):
         del self._opened()[index]
 
     def insert(self, index: int, value: dict[str, Any]) -> None:
-        """Insert an object before the object at this index, as in a list."""
+        """Insert an object before this index."""
         self._opened().insert(index, value)
 
     def __len__(self) -> int:
@@ -271,8 +259,8 @@ def _with_header(item: Item) -> dict[str, Any]:
 def inventory_of(objects: dict[str, Any] | Iterable[dict[str, Any]], *, argument: str = "objects") -> Inventory:
     """Return the typed objects for one or more plain dicts.
 
-    Objects from `load_objects` are not decoded again if their dicts have not been accessed. Raises UsageError, which
-    names the argument, for text or a path. Raises InputError (`ManifestErrors`) for values that cannot be decoded.
+    Objects from `load_objects` are not decoded again unless their dicts have been accessed. Raises UsageError, which
+    names `argument`, for text or a path. Raises InputError (`ManifestErrors`) for values that cannot be decoded.
     """
     if isinstance(objects, LoadedObjects):
         return objects.inventory

@@ -17,14 +17,11 @@ from .places import Place, label_of
 from .quantities import are_readable
 
 NOT_DECODED = (msgspec.MsgspecError, UnfitError, RecursionError, UnicodeError)
-"""The errors raised by the fast path for objects that need a closer check."""
+"""The errors that typed decoding raises for objects that need a closer check."""
 
 
 def decode(value: dict[str, Any], kind: Kind, version: str, place: Place, report: Report, label: str) -> Object | None:
-    """Return the object as a v1 type, or None if the API server could not decode it either.
-
-    Faults are added to the report.
-    """
+    """Return the object as a v1 type, or None if the API server could not decode it. Faults are added to the report."""
     obj: Object | None
     try:
         obj = typed(value, kind, version)
@@ -75,7 +72,7 @@ def label_of_value(value: dict[str, Any], kind: Kind, namespace: str) -> str:
 
 
 def pod_spec_of(obj: Object) -> PodSpec:
-    """Return the specification of a pod, or of the pods of a workload."""
+    """Return the spec of a pod, or the pod spec in a workload's template."""
     spec: Any = obj.spec  # type: ignore[attr-defined]
     while not isinstance(spec, PodSpec):
         spec = (spec.template if hasattr(spec, "template") else spec.job_template).spec
@@ -85,7 +82,7 @@ def pod_spec_of(obj: Object) -> PodSpec:
 def has_unset_claims(obj: Object) -> bool:
     """Return whether an entry in resourceClaims names neither a claim nor a template.
 
-    This is the case for entries in the form that was used before 1.31.
+    This is true of entries in the form used before 1.31.
     """
     return any(
         claim.resource_claim_name is None and claim.resource_claim_template_name is None

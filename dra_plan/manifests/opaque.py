@@ -1,4 +1,4 @@
-"""Parameters that only drivers understand; they are left unchanged, so only their depth is checked."""
+"""Opaque parameters, which only drivers understand. They are kept unchanged; only their depth is checked."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceClaimSpec,
 
 MAX_DEPTH = 200
 TOO_DEEP = f"data nested more than {MAX_DEPTH} levels deep"
-"""The message for data with too many nesting levels to be printed again."""
+"""The message for opaque data that is nested too deeply to be printed."""
 
 
 def is_too_deep(obj: Object) -> bool:
-    """Return whether opaque data in the object is nested too deeply to be handled safely."""
+    """Return whether opaque data in the object is nested too deeply."""
     find = _OPAQUE.get(type(obj))
     return find is not None and any(_depth_exceeds(value) for value in find(obj))
 

@@ -1,4 +1,4 @@
-"""Field paths: tuples of keys and list positions, and their notation."""
+"""Field paths, which are tuples of keys and list positions, and their notation."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
 
 def is_plain_key(step: str | int) -> bool:
-    """Return whether this step of a path is a name that needs no brackets."""
+    """Return whether the step is a key that needs no brackets."""
     return isinstance(step, str) and _PLAIN_KEY.match(step) is not None
 
 
 def render(path: FieldPath) -> str:
-    """Return the path as Kubernetes writes it: `spec.devices[0].attributes[example.com/model]`."""
+    """Return the path in Kubernetes' notation, such as `spec.devices[0].attributes[example.com/model]`."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -31,12 +31,12 @@ def render(path: FieldPath) -> str:
 
 
 def pattern(path: FieldPath) -> str:
-    """Return the path without positions in lists, such as `spec.devices[*].basic`."""
+    """Return the path with `*` for list positions, such as `spec.devices[*].basic`."""
     return render(tuple("*" if isinstance(step, int) else step for step in path))
 
 
 def value_at(value: Any, path: FieldPath) -> Any:
-    """Return the value at the path in a plain value, or None if there is no such value."""
+    """Return the value at the path, or None if there is none."""
     for step in path:
         if isinstance(value, dict):
             value = value.get(step)

@@ -1,7 +1,7 @@
-"""The place and header of each value read, and the names of objects in messages.
+"""The place and header of each value read, and the labels of objects in messages.
 
-First come the exact positions of fields in a string; then the place and the header of an object; then the search in the
-text for the fields of a JSON value, and for the single characters of a YAML or JSON scalar.
+Contents: exact positions in a text, places and headers, the positions of fields in JSON text, and the positions of
+characters in a scalar.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from .kinds import Kind
 
 
 class Form(Enum):
-    """A notation for values."""
+    """The notation of a value."""
 
     PLAIN = "plain"
-    """A YAML or JSON scalar without quotes."""
+    """A scalar without quotes."""
     SINGLE = "single"
     DOUBLE = "double"
     BLOCK = "block"
-    """A scalar after `|` or `>`."""
+    """A YAML scalar after `|` or `>`."""
     FLOW = "flow"
-    """A YAML or JSON map or list in brackets."""
+    """A map or list in brackets."""
     NESTED = "nested"
-    """A map or list marked by YAML indentation."""
+    """A YAML map or list without brackets."""
     ALIAS = "alias"
 
 
 class Extent(NamedTuple):
-    """The extent of a field in a text, as positions of characters. The ends are exclusive.
+    """The extent of a field in a text, as character positions. The ends are exclusive.
 
-    `key_begin` is -1 for a value without a key, such as the root or an item of a list.
+    `key_begin` is -1 for a value without a key, such as the root or a list item.
     """
 
     begin: int
@@ -54,18 +54,18 @@ class Extent(NamedTuple):
 
     @property
     def start(self) -> int:
-        """The position at which the field begins, including its key if it has one."""
+        """The position at which the field begins, including its key."""
         return self.begin if self.key_begin < 0 else self.key_begin
 
 
 _LINE_END = re.compile(r"\r\n?|\n")
 
 Extents = dict[FieldPath, Extent]
-"""The extents of every field of a document by its path, except those only in an anchor's value or a merged map."""
+"""The extent of each field in a document by its path, except fields that exist only through an alias or a merge."""
 
 
 class LinedText:
-    """Whole lines of a source. Lines and columns are counted from 1."""
+    """A text that consists of whole lines of a source. Lines and columns are numbered from 1."""
 
     def __init__(self, text: str, first_line: int) -> None:
         self.text, self.first_line = text, first_line
@@ -79,12 +79,12 @@ class LinedText:
         return [0, *(end for _, end in self._line_ends)]
 
     def place(self, position: int) -> tuple[int, int]:
-        """Return the line and column of a position in the text."""
+        """Return the line and column of a position."""
         index = bisect_right(self._starts, position) - 1
         return self.first_line + index, position - self._starts[index] + 1
 
     def line_of(self, position: int) -> tuple[int, int]:
-        """Return the start and the end of the line that contains the position. The line ending is not included."""
+        """Return the start and end of the line that contains the position, without the line ending."""
         index = bisect_right(self._starts, position) - 1
         end = self._line_ends[index][0] if index < len(self._line_ends) else len(self.text)
         return self._starts[index], max(end, position)
@@ -98,7 +98,7 @@ class DocumentText:
 
     @cached_property
     def keys(self) -> dict[FieldPath, list[str]]:
-        """The keys of every map in the document, in text order. The paths of the maps are the keys of this dict."""
+        """The keys of every map in text order, by the path of the map."""
         found: dict[FieldPath, list[str]] = {}
         for path in self.extents:
             if path and isinstance(path[-1], str):
@@ -106,7 +106,7 @@ class DocumentText:
         return found
 
     def nearest(self, path: FieldPath) -> tuple[FieldPath, Extent] | None:
-        """Return the path and extent of the field, or of the nearest existing field around it, or None."""
+        """Return the path and extent of the field or, if it does not exist, of the nearest field around it, or None."""
         for length in range(len(path), -1, -1):
             if extent := self.extents.get(path[:length]):
                 return path[:length], extent
@@ -114,7 +114,7 @@ class DocumentText:
 
 
 TextFinder = Callable[[], DocumentText | None]
-"""A function that returns the text of one document, which is read a second time on first use."""
+"""A function that returns the text of one document, which is read again when the function is first called."""
 
 
 # -- places and labels of objects --------------------------------------------------------------------------------------
@@ -144,25 +144,22 @@ class Place(NamedTuple):
     prefix: FieldPath = ()
     find_lines: LineFinder = _no_lines
     start_of: Callable[[int], int | None] = _no_start
-    """A function that returns the line of a map in the document by its `id`, if the reader has recorded it."""
+    """A function that returns the line of the map with this `id` in the document, if the reader recorded it."""
     find_text: TextFinder = _no_text
-    """A function that returns the text of the document; only for callers that validate manifests."""
+    """A function that returns the text of the document. Only validation uses it."""
 
     def lines(self, paths: list[FieldPath]) -> list[int]:
-        """Return the lines of fields below this place.
-
-        If the line of a field is not known, the line of the place takes its position.
-        """
+        """Return the lines of fields below this place. An unknown line is replaced by the line of the place."""
         return [line or self.line for line in self.find_lines([(*self.prefix, *path) for path in paths])]
 
     @property
     def origin(self) -> Origin:
-        """The place in the form that inventories and notices store."""
+        """The place in the form that inventories and notices use."""
         return Origin(self.source, self.line)
 
 
 class Header(NamedTuple):
-    """The apiVersion and kind of an object. They are None if they are missing."""
+    """The apiVersion and kind of an object, or None where they are missing."""
 
     api_version: Any = None
     kind: Any = None
@@ -172,7 +169,7 @@ NO_HEADER = Header()
 
 
 class Item(Struct, frozen=True):
-    """An object in a document. Its header is its own, or is inherited from a typed List."""
+    """An object in a document. Its header is its own, or comes from the List around it."""
 
     value: dict[str, Any]
     header: Header
@@ -180,7 +177,7 @@ class Item(Struct, frozen=True):
 
 
 def label_of(kind: object, metadata: object, known: Kind | None = None, namespace: str = "") -> str:
-    """Return `KIND NAMESPACE/NAME` for an object that is not decoded. Unknown parts are left out."""
+    """Return `KIND NAMESPACE/NAME`, without the unknown parts, for an object that is not decoded."""
     metadata = metadata if isinstance(metadata, dict) else {}
     space, name = metadata.get("namespace"), metadata.get("name")
     if known is not None:
@@ -190,7 +187,7 @@ def label_of(kind: object, metadata: object, known: Kind | None = None, namespac
 
 
 def label(kind: str, namespace: str, name: str) -> str:
-    """Return `KIND NAMESPACE/NAME`, without the parts that are empty."""
+    """Return `KIND NAMESPACE/NAME`, without the empty parts."""
     if not name:
         return kind
     return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
@@ -223,8 +220,7 @@ def of_json(
 ) -> Extents:
     """Return the extents of the fields in the JSON value between two positions in the text.
 
-    If a map sets a key again, the key is added to `repeated` with its position. The extent of the field is the extent
-    of its first value.
+    A repeated key is added to `repeated` with its position. The field then has the extent of its first value.
     """
     found: Extents = {}
     opened: list[_Outer] = []
@@ -277,9 +273,9 @@ _FOLD = re.compile(r"[ \t]*\r?\n[ \t]*(?![ \t\r\n])")
 
 
 def positions(text: str, extent: Extent, value: str) -> list[int] | None:
-    """Return where each character of a scalar's value is in the text, and where the value ends.
+    """Return the position of each character of a scalar in the text, and of the scalar's end.
 
-    Return None for a notation that is not supported here, such as text with folded lines that are not simple.
+    Return None for unsupported notations, such as some folded texts.
     """
     begin, end = extent.begin, extent.end
     if extent.form in (Form.SINGLE, Form.DOUBLE):

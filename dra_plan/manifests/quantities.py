@@ -1,4 +1,4 @@
-"""Check that the quantities in a decoded object can be read; otherwise, the API server rejects the object."""
+"""Check the quantities in decoded objects, because the API server rejects objects with invalid quantities."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Texts that are mistaken for manifests: kubectl's human-readable output, and chart templates.
 
-In each case, the fault names the command to run instead.
+The fault for such a text names the command to run instead.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dra_plan.wording import DUMP
 from .faults import TEMPLATE, Fault
 
 MOST_LOOKED_AT = 64_000
-"""The number of bytes at the start of a string in which its form is recognized."""
+"""The number of bytes at the start of a file that are enough to recognize it."""
 
 MOST_FOLDERS = 12
-"""The number of folders above a template in which its chart is searched for."""
+"""The maximum number of directories above a template in which to look for its chart."""
 
 CHART = "Chart.yaml"
 
@@ -31,15 +31,15 @@ _SAID = re.compile(r"\A(No resources found|Error from server|The connection to t
 
 
 def recognized(name: str, data: bytes) -> Fault | None:
-    """Return a fault for text that is not a manifest but has another known form, or None for all other text."""
+    """Return a fault for text in a known form that is not a manifest, or None for any other text."""
     found = _form(data)
     return Fault(name, f"this is {found.what}, not a manifest", 1, hint=found.hint) if found is not None else None
 
 
 def recognized_file(path: Path) -> _Form | None:
-    """Return the known form of a file that is not a manifest.
+    """Return the form of a file that is in a known form but is not a manifest.
 
-    Return None for everything else, including a file that cannot be read.
+    Return None for any other file and for unreadable files.
     """
     try:
         with path.open("rb") as file:
@@ -67,10 +67,7 @@ def _form(data: bytes) -> _Form | None:
 
 
 def template_hint(name: str) -> str:
-    """Return the hint for a template.
-
-    If the file is part of a chart, the hint is the command that renders the chart.
-    """
+    """Return the hint for a chart template. If its chart is found, the hint has the command that renders the chart."""
     if name != "-":
         for folder in list(Path(name).absolute().parents)[:MOST_FOLDERS]:
             if (folder / CHART).is_file():

@@ -1,7 +1,7 @@
-"""JSON schemas for the kinds that planning reads, which describe the faults in a document that cannot be decoded.
+"""JSON schemas for the kinds that planning reads, which are used to find the faults in a document.
 
-The published schemas are files in `dra_plan/schemas`; this module adds the missing ones: first volumes and
-storage.k8s.io, then workloads and v1alpha3.
+Most schemas are files in `dra_plan/schemas`. This module adds the others: volumes and storage.k8s.io, workloads, and
+v1alpha3.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ STORAGE: dict[str, dict[str, Schema]] = {
 # -- all other kinds ---------------------------------------------------------------------------------------------------
 
 QUANTITY = ["string", "number"]
-"""The notation of a quantity in the schemas."""
+"""The `type` of quantities in the schemas."""
 _INTEGER: Schema = {"type": "integer"}
 _QUANTITY: Schema = {"type": QUANTITY}
 _NUMBER_OR_SHARE: Schema = {"type": ["integer", "string"]}
@@ -224,14 +224,14 @@ _NEW_FIELDS: dict[str, dict[str, Schema]] = {
 def may_be_empty(schema: Schema) -> bool:
     """Return whether a required field with this schema may be omitted.
 
-    Lists and maps may be omitted, because the API server treats a missing list or map as empty.
+    Lists and maps may, because the API server treats a missing list or map as empty.
     """
     return schema.get("type") == "array" or "additionalProperties" in schema
 
 
 @functools.cache
 def schema_of(kind: Kind, version: str) -> Schema:
-    """Return the schema of a kind in one of its versions. Each `$ref` refers to the `$defs` of this schema."""
+    """Return the schema of a kind in a version. Each `$ref` refers to the `$defs` of the same schema."""
     if kind.name in _SPECS:
         pod = _read("v1_Pod")
         properties = {"apiVersion": _STRING, "kind": _STRING, "metadata": _META, **_SPECS[kind.name]}

@@ -1,8 +1,7 @@
-"""Parts of objects that occur many times with the same text, which are decoded, checked and defaulted once, and shared.
+"""Parts of objects that occur often with the same text, and are therefore decoded once and shared.
 
-First come the devices in slices, many of which are alike on nodes of one type. Then come whole slices and claims, in
-which only such devices, and the requests in claims from one template, are shared. Everything that does not fit, or that
-needs a further check, is left to the usual path (`objects`).
+Contents: devices, many of which are alike on nodes of one type; slices, which share devices; and claims, which share
+the requests of their template. Anything that needs a further check is left to `objects`.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _STAND_IN = "\x7f"
 
 
 class Cut(NamedTuple):
-    """An attribute whose value differs from device to device, and the text that precedes the value."""
+    """An attribute whose value differs between devices, and the text before the value."""
 
     name: str
     before: bytes
@@ -64,7 +63,7 @@ class _Model(NamedTuple):
 
 
 class DeviceTexts:
-    """The devices that have been decoded so far from one input."""
+    """The devices in an input that have been decoded so far."""
 
     def __init__(self) -> None:
         self._lists: dict[bytes, list[Device] | None] = {}
@@ -72,10 +71,10 @@ class DeviceTexts:
         self._cuts: list[Cut] = []
 
     def whole(self, text: bytes) -> tuple[list[Device] | None, bool]:
-        """Return the devices in a list, and whether the same list was decoded before.
+        """Return the devices in a list, and whether an equal list was decoded before.
 
-        The devices are None if one of them has an unreadable amount. Raises msgspec's errors for text that is not a
-        list of devices.
+        The devices are None if a quantity in them is invalid. Raises msgspec's errors for text that is not a list of
+        devices.
         """
         if text in self._lists:
             return self._lists[text], True
@@ -86,10 +85,10 @@ class DeviceTexts:
         return found, False
 
     def one_by_one(self, text: bytes) -> tuple[list[Device] | None, int]:
-        """Return the devices in a list, and how many of them were made from an earlier, similar device.
+        """Return the devices in a list, and how many of them were built from an earlier, similar device.
 
-        The devices are None if one of them has an unreadable amount. Raises msgspec's errors for text that is not a
-        list of devices.
+        The devices are None if a quantity in them is invalid. Raises msgspec's errors for text that is not a list of
+        devices.
         """
         if b"\\" in text:
             return None, 0
@@ -189,7 +188,7 @@ _SLICE = msgspec.json.Decoder(_SliceText)
 
 
 class SharedParts:
-    """The parts of objects that have been decoded so far from one input. Later objects can share these parts."""
+    """The parts of objects in an input that have been decoded so far and that later objects can share."""
 
     def __init__(self) -> None:
         self._specs: dict[bytes, ResourceClaimSpec | None] = {}
@@ -197,7 +196,7 @@ class SharedParts:
         self._claims, self._lists, self._models = _Yield(tries=256), _Yield(tries=4), _Yield(tries=512)
 
     def read(self, kind: type[Object], text: msgspec.Raw) -> Object | None:
-        """Return the object of this kind, valid and with its defaults, or None if it must be read in the usual way.
+        """Return the object, valid and with its defaults, or None if it must be decoded in the usual way.
 
         Raises msgspec's errors for text that is not such an object.
         """

@@ -1,7 +1,7 @@
-"""Turn paths and standard input into documents, each with its place.
+"""Read paths and standard input into documents, each with its place.
 
-First comes gzip decompression, within limits; then files, directories and streams as texts; then the JSON or YAML
-documents in a string. This module does not know the kinds of objects in the documents.
+Contents: gzip decompression within limits; files, directories and streams as texts; and the JSON or YAML documents in a
+text. This module knows nothing of Kubernetes kinds.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ Dumps are compressed to a thirtieth of their size, bombs to a thousandth.
 
 
 def most(compressed: int, limit: int) -> int:
-    """Return the largest number of bytes that may be decompressed from this number of compressed bytes."""
+    """Return the maximum decompressed size for a compressed size. Both are in bytes."""
     return min(limit, _ALWAYS + _TIMES * compressed)
 
 
 def unpacked(data: bytes, limit: int) -> bytes | None:
-    """Return the decompressed content, or None if it is longer than `limit`.
+    """Return the decompressed data, or None if it is longer than `limit` bytes.
 
-    Raises ValueError for data that gzip cannot read.
+    Raises ValueError if the data is not valid gzip.
     """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
@@ -62,7 +62,7 @@ def unpacked(data: bytes, limit: int) -> bytes | None:
 # -- files and streams -------------------------------------------------------------------------------------------------
 
 MAX_BYTES = 1 << 30
-"""The maximum size of a source."""
+"""The maximum size of a source in bytes."""
 STDIN = "-"
 _TEXTS = (".yaml", ".yml", ".json")
 SUFFIXES = (*_TEXTS, *(f"{suffix}{SUFFIX}" for suffix in _TEXTS))
@@ -78,9 +78,9 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Source(NamedTuple):
-    """A file or stream: its name as the user wrote it, and its content as UTF-8 without byte order mark.
+    """A file or stream: its name as the user wrote it, and its content as UTF-8 without a byte order mark.
 
-    If `has_lines` is not set, the user never sees the text, and places in it are reported without a line.
+    If `has_lines` is not set, places in the source have no line, because the user never sees the text.
     """
 
     name: str
@@ -91,11 +91,11 @@ class Source(NamedTuple):
 def read_sources(
     paths: Iterable[str | os.PathLike[str]], faults: list[Fault], *, recursive: bool, stdin: BinaryIO | None
 ) -> Iterator[Source]:
-    """Yield every source that the paths name, each file only once. Sources that cannot be read are added to `faults`.
+    """Yield each source in the paths once. Sources that cannot be read are added to `faults`.
 
-    A directory stands for its .yaml, .yml and .json files, in name order. A symbolic link that points outside the
-    checkout is an error. `-` is standard input. Gzip-compressed files are decompressed, regardless of their names. A
-    kustomization or a chart is always a fault, because its files are not the manifests that a cluster gets.
+    A directory stands for its .yaml, .yml and .json files, in name order. `-` is standard input. Gzip files are
+    decompressed, whatever their names. A symbolic link out of the checkout is a fault, and so is a kustomization or a
+    chart, because its files are not the manifests that a cluster gets.
     """
     seen: set[str] = set()
     for given in paths:
@@ -111,9 +111,9 @@ def read_sources(
 
 
 def first_file(paths: Iterable[str], *, recursive: bool) -> str:
-    """Return the first file that is read for the paths, or `-` for standard input.
+    """Return the first file to read, or `-` for standard input.
 
-    Return "" if there is no such file, for example because the paths are names of workloads.
+    Return "" if there is none, for example if the arguments are names of workloads.
     """
     for name in paths:
         files = [name] if name == STDIN else _files(name, [], recursive=recursive)
@@ -152,12 +152,12 @@ def _to_be_made(name: str, path: Path) -> Fault | None:
 
 
 def is_meant_as_path(name: str) -> bool:
-    """Return whether a name can only be meant as a path because of its form, even if no such file exists."""
+    """Return whether the form of the name shows that it is a path, even if no such file exists."""
     return name == STDIN or name.endswith((*SUFFIXES, SUFFIX, "/")) or name.startswith((".", "/", "~"))
 
 
 def is_there(name: str | os.PathLike[str]) -> bool:
-    """Return whether there is a file or directory at this path. If the text is too long for a path, return False."""
+    """Return whether a file or directory exists at this path. A text too long for a path is not an error."""
     try:
         return Path(name).exists()
     except OSError:
@@ -216,7 +216,7 @@ def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -
 
 
 MOST_OTHERS = 20
-"""The number of files that are not manifests by their names and are looked at, in a directory without manifests."""
+"""The maximum number of files to look at in a directory without manifests."""
 
 
 def _nothing_in(name: str, path: Path, hint: str) -> Fault:
@@ -256,19 +256,19 @@ def _read(name: str, faults: list[Fault], stdin: BinaryIO | None) -> Source | No
 
 
 class RecordedInput(io.RawIOBase, BinaryIO):
-    """A stream that can be read only once. It stores its content so that the content can be read again."""
+    """A stream that can be read only once. Its content is recorded so that it can be read again."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self._read = stream, bytearray()
 
     def read(self, size: int = -1) -> bytes:
-        """Read from the stream, as a file does, and store what is read."""
+        """Read from the stream and record what was read."""
         data = self._stream.read(size)
         self._read += data
         return data
 
     def again(self) -> BinaryIO:
-        """Return a stream with everything that has been read so far, from its beginning."""
+        """Return a stream with everything read so far."""
         return io.BytesIO(self._read)
 
 
@@ -341,7 +341,7 @@ _JSON_SPACE = b" \t\r\n"
 
 
 class Document(msgspec.Struct, frozen=True, eq=False):
-    """A document, which is either a plain value, or JSON text that is well-formed but not yet decoded."""
+    """A document: a plain value, or well-formed JSON text that has not been decoded."""
 
     place: Place
     value: Any = None
@@ -351,7 +351,7 @@ class Document(msgspec.Struct, frozen=True, eq=False):
     envelope: json_reader.Envelope | None = None
 
     def hand_to(self, collector: Collector) -> None:
-        """Pass the document to the collector."""
+        """Add the document to the collector."""
         if self.data is None:
             collector.add(self.value, self.place)
         else:
@@ -364,7 +364,7 @@ class Document(msgspec.Struct, frozen=True, eq=False):
         return json_reader.plain(memoryview(self.data)[self.begin : self.end])
 
     def place_of_fields(self) -> Place:
-        """Return the place of the document. In JSON, it can also find the lines of fields."""
+        """Return the place of the document, from which the lines of its fields can be found."""
         if self.data is None:
             return self.place
         text = _JsonText(self.data, self.begin, self.end, self.place.line)
@@ -372,7 +372,7 @@ class Document(msgspec.Struct, frozen=True, eq=False):
 
 
 def read_documents(source: Source, faults: list[Fault]) -> list[Document]:
-    """Return all documents in the source that can be read. The faults of the other documents are added to `faults`."""
+    """Return the readable documents in the source. The faults of the others are added to `faults`."""
     head = source.data[:4096].lstrip(_JSON_SPACE)[:1]
     if head not in (b"{", b"["):
         known = recognized(source.name, source.data)

@@ -1,7 +1,7 @@
 """Unwrap Lists and arrays into objects, and handle the special cases of cluster dumps.
 
-In this order: API server responses without objects, Lists, objects that occur in two sources, and the notices about
-resources that a snapshot could not list. Decoding the objects is done elsewhere.
+Contents: API server responses without objects, Lists, objects in two sources, and notices about resources that a
+snapshot could not list. This module does not decode objects.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _META = "meta.k8s.io/"
 
 
 def is_no_objects(api_version: object, kind: object) -> bool:
-    """Return whether this is the header of a response that contains no objects, such as a table or an error."""
+    """Return whether the header belongs to a response that contains no objects, such as a table or an error."""
     if kind == "Status":
         return api_version == "v1"
     named = kind in ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
@@ -34,7 +34,7 @@ def is_no_objects(api_version: object, kind: object) -> bool:
 
 
 def explained(value: Mapping[str, Any], header: Header) -> str:
-    """Return a message that says what the response is, and what to request instead."""
+    """Return a message that says what the response is and what to request instead."""
     if header.kind == "Status":
         said = ", ".join(str(value[key]) for key in ("reason", "code") if value.get(key))
         return (f"an error of the API server instead of objects: {value.get('message') or 'no message'}") + (
@@ -48,15 +48,12 @@ def explained(value: Mapping[str, Any], header: Header) -> str:
 # -- Lists and arrays --------------------------------------------------------------------------------------------------
 
 MAX_DEPTH = 20
-"""The maximum number of steps into Lists, with two for each List."""
+"""The maximum length of the path to an object in nested Lists. Each List takes two steps."""
 _NO_STEPS: FieldPath = ()
 
 
 def unwrap(value: object, place: Place, report: Report, inherited: Header = NO_HEADER) -> Iterator[Item]:
-    """Yield the objects in a document, including the objects in Lists and arrays.
-
-    Anything else is recorded as a fault.
-    """
+    """Yield the objects in a document, including those in Lists and arrays. Anything else is a fault."""
     pending: list[tuple[object, Place, Header]] = [(value, place, inherited)]
     while pending:
         value, place, inherited = pending.pop()
@@ -87,12 +84,12 @@ def unwrap(value: object, place: Place, report: Report, inherited: Header = NO_H
 
 
 def is_list(kind: object, has_items: bool) -> bool:
-    """Return whether an object of this kind is a List, either of any objects or of objects of one kind."""
+    """Return whether an object of this kind is a List, either of any objects or of one kind."""
     return kind == "List" or (isinstance(kind, str) and kind.endswith("List") and has_items)
 
 
 def header_of_items(header: Header) -> Header:
-    """Return the header for those items of a List that have no header of their own, as in raw API responses."""
+    """Return the header for items that have none of their own, as in API responses."""
     if header.kind == "List" or not isinstance(header.kind, str):
         return NO_HEADER
     return Header(header.api_version, header.kind.removesuffix("List"))
@@ -134,9 +131,10 @@ _OF_THE_SERVER = ("uid", "creation_timestamp", "deletion_timestamp", "owner_refe
 
 
 def contradict(earlier: Object, later: Object) -> bool:
-    """Return whether it is unclear which of two different objects counts.
+    """Return whether it is unclear which of two versions of an object counts.
 
-    If only the earlier object comes from a cluster, it is clear: the later object is a manifest, which overrides it.
+    It is clear only if the earlier version comes from a cluster and the later one does not: the later version then
+    counts.
     """
     old: Any = earlier
     new: Any = later
@@ -144,9 +142,9 @@ def contradict(earlier: Object, later: Object) -> bool:
 
 
 def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) -> Iterator[Notice]:
-    """Yield a warning for each object that has different content in two sources.
+    """Yield a warning for each object that differs between two sources.
 
-    If there are many such objects, one last warning covers all the others.
+    If there are many, the last warning covers all the others.
     """
     code = "object-overridden"
     for key, (first, later) in list(contradicted.items())[:_MOST_NAMED]:
@@ -160,11 +158,10 @@ def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) 
 
 
 def merged(earlier: _Known, later: _Known) -> _Known:
-    """Return the later object, with those fields of the earlier object that only the cluster sets.
+    """Return the later object, completed with the fields that only the cluster sets: status, UID, times, owners, node.
 
-    These fields are the status, UID, times, owners and the node of a pod. Fields that the later object sets do not
-    change. A pending pod that uses different claims than before can only be another pod, because the claims of a pod
-    cannot be edited. This other pod has its own UID, and its claims do not exist yet.
+    Fields that are set in the later object do not change. The claims of a pod are immutable, so a pending pod with
+    other claims is a different pod, with its own UID and without created claims.
     """
     old: Any = earlier
     new: Any = later
@@ -229,7 +226,7 @@ def notices(info: ClusterInfo) -> Iterator[Notice]:
 
 
 def rule(group: str, plurals: list[str]) -> str:
-    """Return a rule for a role. The rule allows a user to list these resources of a group."""
+    """Return an RBAC rule that allows a user to list these resources."""
     return f'{{apiGroups: ["{group}"], resources: [{", ".join(plurals)}], verbs: [list]}}'
 
 

@@ -1,8 +1,7 @@
-"""Build plain values from YAML parser events without recursion, so that depth and repetition by aliases are limited.
+"""Build plain values from YAML parser events, with limits on depth and on repetition by aliases.
 
-First come merged maps and copied aliases, then the meaning of plain scalars, then the builder. It reads YAML as
-Kubernetes does (sigs.k8s.io/yaml, go-yaml v2), which is neither YAML 1.1 nor 1.2. It does not deal with files or
-Kubernetes objects.
+Contents: merged maps and copied aliases, plain scalars, and the builder. YAML is read as Kubernetes reads it
+(sigs.k8s.io/yaml, go-yaml v2), which is neither YAML 1.1 nor 1.2.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from .faults import CUT, TEMPLATE, set_twice
 
 
 class YamlError(Exception):
-    """The error raised for a document that cannot be read. It contains the line of the fault, counted from 1."""
+    """The error raised for a document that cannot be read. Its line is counted from 1."""
 
     def __init__(self, message: str, line: int, hint: str = "") -> None:
         self.message = message
@@ -41,9 +40,9 @@ class YamlError(Exception):
 
 
 def merge(container: dict[str, Any], merges: list[Any], line: int) -> None:
-    """Add the entries of merged maps (`<<`) to a map. Raises `YamlError`.
+    """Add the entries of merged maps (`<<`) to a map. Raises `YamlError` for merged values that are not maps.
 
-    The map's own keys take precedence over merged keys, and an earlier merged map takes precedence over a later one.
+    The map's own entries take precedence over merged ones, and earlier merged maps over later ones.
     """
     for merged in merges:
         for source in merged if isinstance(merged, list) else [merged]:
@@ -54,7 +53,7 @@ def merge(container: dict[str, Any], merges: list[Any], line: int) -> None:
 
 
 def copied(value: Any) -> Any:
-    """Return a deep copy of a plain value. The caller must have limited the depth of the value."""
+    """Return a deep copy of a plain value. The caller limits its depth."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -77,13 +76,13 @@ _WORDS: dict[str, Scalar] = {
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
 SPECIAL_WORDS = frozenset(_WORDS)
-"""Plain scalars that are not text."""
+"""The plain scalars that are booleans, nulls or special numbers."""
 BOOLEAN_WORDS = frozenset(text for text, value in _WORDS.items() if isinstance(value, bool)) - {
     *("true", "True", "TRUE", "false", "False", "FALSE")
 }
-"""Plain scalars that are booleans but look like text."""
+"""The plain scalars that are booleans but look like text."""
 LETTERS = frozenset("abcdeghijklmpqrsuvwxzABCDEGHIJKLMPQRSUVWXZ/")
-"""Characters with which no special word and no number begins."""
+"""The characters that begin neither a special word nor a number."""
 _NUMBER_START = frozenset("0123456789+-.")
 _INTEGER = re.compile(
     r"(?P<sign>[-+]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|0[oO]?(?P<oct>[0-7]+)|(?P<dec>0|[1-9][0-9]*))\Z"
@@ -130,10 +129,7 @@ def plain_key(text: str) -> str | None:
 
 
 def key_text(value: Scalar) -> str | None:
-    """Return a map key as text, because JSON has only text keys.
-
-    Return None for null, which cannot be a key.
-    """
+    """Return a map key as JSON text, or None for null, which cannot be a key."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -149,9 +145,9 @@ def key_text(value: Scalar) -> str | None:
 # -- building documents ------------------------------------------------------------------------------------------------
 
 MAX_DEPTH = 200
-"""The maximum number of nesting levels; Kubernetes objects need about 20."""
+"""The maximum nesting depth. Kubernetes objects need about 20 levels."""
 MAX_ALIASED = 400_000
-"""The maximum number of values that the aliases of one document may repeat."""
+"""The maximum number of values that the aliases in a document may repeat."""
 
 _TAG = "tag:yaml.org,2002:"
 _SCALAR_TAGS: dict[str, tuple[type, ...]] = {
@@ -186,7 +182,7 @@ class _Level:
 
 
 class Builder:
-    """An object that builds the documents in one text, one after the other."""
+    """A builder of the documents in a text, one after another."""
 
     def __init__(self, text: str, first_line: int) -> None:
         self._parser = CParser(text)
@@ -205,10 +201,10 @@ class Builder:
         self._aliased = 0
 
     def next_document(self) -> bool:
-        """Read the next document into `value`, and return True. At the end of the text, return False.
+        """Read the next document into `value` and return True, or return False at the end of the text.
 
-        `start` is then the first line of the document, and `starts` contains the first lines of its outer maps, by
-        `id`. Raises `YamlError`.
+        `start` is then the line on which the document begins. `starts` has the first lines of its outer maps, by the
+        `id` of the map. Raises `YamlError`.
         """
         self._begin()
         try:

@@ -1,7 +1,7 @@
-"""Split YAML text into documents. Each document is read separately, so a fault in one does not hide the next.
+"""Split YAML text into documents. Each is read separately, so a fault in one does not hide the others.
 
-First comes the shortcut for documents that differ only in words, then the ordinary reader, then the places of fields in
-the text. `yaml_builder` turns one document into a plain value.
+Contents: a shortcut for documents that differ only in words, the ordinary reader, and the positions of fields.
+`yaml_builder` turns a document into a plain value.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .yaml_builder import SPECIAL_WORDS, Builder, YamlError, key_text, resolve
 # that end it. Keys of maps must differ from each other, so a layout with a word in a key is not used.
 
 MAX_LENGTH = 1 << 16
-"""The maximum length of a document, in characters."""
+"""The maximum length of a document that the shortcut can read, in characters."""
 MAX_LAYOUTS = 256
 """The maximum number of layouts stored for one source."""
 
@@ -64,7 +64,7 @@ It records the lines of outer maps, counted from the document's first line.
 
 
 class LaidOut(Struct, frozen=True):
-    """A document that was created from a layout: its value, its line, and the lines of its outer maps, by `id`."""
+    """A document built from a layout: its value, its line, and the lines of its outer maps, by the `id` of the map."""
 
     value: Any
     line: int
@@ -77,9 +77,9 @@ class _Layout(NamedTuple):
 
 
 class Layouts:
-    """The layouts of the documents that have occurred in one source.
+    """The layouts of the documents in one source.
 
-    The first document with a layout is read in the usual way. Later documents with the same layout are read faster.
+    The first document with a layout is read in the usual way; later ones are read faster.
     """
 
     def __init__(self) -> None:
@@ -87,9 +87,9 @@ class Layouts:
         self._met: set[tuple[str, ...]] = set()
 
     def read(self, text: str, first_line: int) -> LaidOut | None:
-        """Return the only document in the text. The text begins in the line `first_line`.
+        """Return the only document in the text, or None if the text must be read in the usual way.
 
-        Return None if the text must be read in the usual way.
+        `first_line` is the line on which the text begins.
         """
         if len(text) > MAX_LENGTH or _OPEN in text or "%" in text:
             return None  # a directive could change the meaning of words
@@ -190,7 +190,7 @@ _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 class YamlDocument(Struct, frozen=True):
     """A document: its value or its fault, and the text that contains it.
 
-    `starts` contains the lines of the outer maps, by `id`.
+    `starts` has the lines of the outer maps, by the `id` of the map.
     """
 
     number: int
@@ -203,7 +203,7 @@ class YamlDocument(Struct, frozen=True):
 
 
 def read_documents(text: str) -> Iterator[YamlDocument]:
-    """Yield all documents in the text that are not empty, including faulty ones, in order."""
+    """Yield the documents in the text that are not empty, in order, including faulty ones."""
     number = 0
     layouts = Layouts()
     for line, chunk in split(text):
@@ -225,10 +225,10 @@ def read_documents(text: str) -> Iterator[YamlDocument]:
 
 
 def split(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the parts of the text between lines that start with `---`, as kubectl does.
+    """Yield the parts of the text between lines that start with `---`, each with the number of its first line.
 
-    Each part comes with the number of its first line, counted from 1. Parts without content are omitted. Directives
-    stay with the document that follows them.
+    Lines are counted from 1. Parts without content are omitted. Directives stay with the document that follows them, as
+    in kubectl.
     """
     begin, line = 0, 1
     cuts = [match.start() for match in _SEPARATOR.finditer(text)] + [len(text)]
@@ -263,10 +263,7 @@ _FORMS = {"'": Form.SINGLE, '"': Form.DOUBLE, "|": Form.BLOCK, ">": Form.BLOCK}
 
 
 def of_yaml(text: str, start_line: int) -> Extents:
-    """Return the extents of the fields in the document that starts on this line of the text.
-
-    Lines are counted from 0.
-    """
+    """Return the extents of the fields in the document that starts on `start_line`, which is counted from 0."""
     finder = _ExtentFinder()
     parser: Any = CParser(text)
     inside = False

@@ -1,4 +1,4 @@
-"""Results as an HTML page, which is one file with its own styles and script that makes no network requests.
+"""Results as HTML pages. A page is a single file with its own styles and script, and makes no network requests.
 
-The content is the document's; this package adds the layout and a picture of the cluster.
+This package adds the layout and a picture of the cluster to the content of a document.
 """

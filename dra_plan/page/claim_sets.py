@@ -1,4 +1,4 @@
-"""The shared parts of pages about claim sets: the headline, and a pick for each set."""
+"""What the pages about claim sets share: the headline, and an entry for each claim set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dra_plan.text.stories import error_of
 
 
 def brief(one: told.Article, of: PlannedClaimSet | ExplainedClaimSet) -> str:
-    """Return a short form of the article. It says whether the claim set fits, or what the main obstacle is."""
+    """Return a short form of the article: that the claim set fits, or the main obstacle."""
     if one.tone != picks.GOOD and of.leading:
         return words.cell(of.leading[0])
     return one.sentence.removesuffix(".")
@@ -35,13 +35,13 @@ _HEADLINES = {
     Outcome.REFUSED: "is rejected",
     Outcome.UNKNOWN: "is not known",
 }
-"""The wording for a claim set that does not fit."""
+"""What the headline says about a claim set that does not fit."""
 
 
 def headline(sets: Sequence[PlannedClaimSet | ExplainedClaimSet], nodes: int) -> str:
-    """Return a sentence that says whether the claim sets fit on any of this number of nodes.
+    """Return a sentence that states whether the claim sets fit on any of the nodes.
 
-    If one claim set does not fit, the sentence names it. If several do not fit, the sentence gives their number.
+    A single claim set that does not fit is named. Several are counted. `nodes` is the number of nodes.
     """
     failing = [one for one in sets if one.outcome is not Outcome.FITS]
     if not sets:
@@ -65,7 +65,7 @@ def headline(sets: Sequence[PlannedClaimSet | ExplainedClaimSet], nodes: int) ->
 def compared(fitting: Collection[str], nodes: Iterable[str], drawn: Scene) -> dict[int, Mark]:
     """Return the marks for one side of a comparison.
 
-    The claim set fits on the nodes in `fitting`. `nodes` are the nodes on which the two sides differ.
+    `fitting` are the nodes on which the claim set fits on this side, and `nodes` those on which the sides differ.
     """
     made: dict[int, Mark] = {}
     for name in dict.fromkeys((*fitting, *nodes)):
@@ -82,9 +82,9 @@ def pick_sets(
     inventory: Inventory | None,
     view: View | None,
 ) -> None:
-    """Add a pick for each claim set, with its result on every node in the picture.
+    """Add an entry for each claim set to the page, with its result on every node in the picture.
 
-    `explained` contains the texts of the explanations.
+    `explained` contains the name, tone, word and short text of each entry.
     """
     if not made.scenes or inventory is None or view is None:
         answers: list[dict[str, Any]] = [{} for _ in explained]

@@ -1,4 +1,4 @@
-"""The content of a page, before any layout, and the text of its boxes."""
+"""The content of a page, independent of its layout."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dra_plan.text import words
 
 @dataclass(frozen=True, slots=True)
 class ShownFinding:
-    """A finding with its line in three parts: the text before the position, the text at the position, and the rest."""
+    """A finding, and its source line in three parts: before, at and after the position of the finding."""
 
     code: str
     severity: str
@@ -34,7 +34,7 @@ class ShownFinding:
 
 @dataclass(frozen=True, slots=True)
 class FileFindings:
-    """The findings in one file, in the order of their lines."""
+    """The findings in a file, in line order."""
 
     name: str
     findings: list[ShownFinding]
@@ -42,10 +42,7 @@ class FileFindings:
 
 @dataclass
 class Page:
-    """The content of a page: its headline, the pictures, the picks, and the articles.
-
-    It includes the whole `document`.
-    """
+    """The content of a page: headline, pictures, entries to select, articles, and the whole `document`."""
 
     command: str
     headline: str
@@ -54,38 +51,38 @@ class Page:
     scenes: list[Scene] = field(default_factory=list)
     picks: list[Pick] = field(default_factory=list)
     moments: list[PictureChange] = field(default_factory=list)
-    """The changes from the initial picture at the times at which picks are shown."""
+    """The changes to the initial picture at each of the times that entries show."""
     moments_in: int = 0
-    """The index of the picture in which these times are shown."""
+    """The index of the picture that the changes in `moments` apply to."""
     picks_title: str = "Pods and claims"
     opens_on: int | None = None
-    """The pick with which the page opens; None for the first pick that ended badly."""
+    """The index of the entry that is selected first. None means the first entry with a bad result."""
     gets_word: str = "would get"
     harm_word: str = ""
-    """The word for devices whose holders suffer from the pick."""
+    """The text for devices whose users suffer from the selected entry."""
     slider: str = ""
-    """The label of the slider; "" for none."""
+    """The label of the slider, or "" if there is none."""
     before: str = ""
-    """The caption of the picture before the first step."""
+    """The caption of the picture before the slider's first step."""
     steps: int = 0
-    """The number of picks that are steps of the slider; these come first."""
+    """The number of entries that are steps of the slider. They come first."""
     curves: Curves | None = None
-    """The curves over time, with the positions of the slider's steps."""
+    """The curves over time, which show the slider's position."""
     tiles_when: str = ""
-    """The time to which the free devices at the top of the page refer, if it is not obvious."""
+    """When the numbers of free devices at the top of the page apply, if this is not obvious."""
     marks_devices: bool = True
-    """True if picks say which devices they get."""
+    """Whether entries show which devices they get."""
     articles: list[Article] = field(default_factory=list)
     answers_title: str = "The answer"
     findings: list[FileFindings] = field(default_factory=list)
     profiles: list[tuple[str, int, int]] = field(default_factory=list)
-    """Kinds of partitions of devices: the number that still fit, and the number that are listed."""
+    """The kinds of device partitions: the name, how many still fit, and how many are published."""
     blocks: list[Block] = field(default_factory=list)
     warnings: Sequence[str] = ()
 
     @property
     def states(self) -> list[str]:
-        """The states that devices have in any picture or at any time."""
+        """The states that devices have in any of the pictures or changes."""
         found = {state for scene in self.scenes for state in scene.states}
         changes = [*self.moments, *(pick.change for pick in self.picks if pick.change is not None)]
         found |= {device.state for change in changes for device in change.devices.values()}
@@ -93,39 +90,39 @@ class Page:
 
     @property
     def changes_nodes(self) -> bool:
-        """True if any pick changes the cluster. Other picks only try single nodes."""
+        """Whether selecting an entry can change the cluster, instead of showing alternatives on single nodes."""
         return any(not pick.each_alone for pick in self.picks)
 
     @property
     def has_unsuitable(self) -> bool:
-        """True if any pick says why a device is not suitable."""
+        """Whether any entry shows why a device is not suitable."""
         return any(mark.notes for pick in self.picks for marks in pick.marks for mark in marks.values())
 
     @property
     def has_parts(self) -> bool:
-        """True if device partitions are drawn. Some partitions are too small for text."""
+        """Whether the pictures show device partitions, some of which are too small for text."""
         return any(pool.physical for scene in self.scenes for place in scene.places for pool in place.pools)
 
     @property
     def told_by(self) -> str:
-        """The command that prints the tables on the page."""
+        """The command that prints the tables of the page."""
         return f"dra-plan {self.command}".strip()
 
 
 MOST_ARTICLES = 150
-"""The number of articles above which brief articles are shown as text, line by line."""
+"""The maximum number of brief articles that are laid out. If there are more, they become lines of text."""
 
 
 MOST_GROUPS = 60
-"""The number of node groups that are listed for one pick; the groups with the most nodes come first."""
+"""The maximum number of node groups listed for an entry. The groups with the most nodes come first."""
 
 
 MOST_NODES = 8
-"""The maximum number of nodes in a group that are named."""
+"""The maximum number of nodes named in a group."""
 
 
 def fill_boxes(made: Page) -> None:
-    """Add to each article the text that the boxes in the picture show while the article's pick is shown."""
+    """Add to each article the texts that the picture's boxes show while the article's entry is selected."""
     articles = {article.key: article for article in made.articles}
     for pick in made.picks:
         if pick.key in articles:

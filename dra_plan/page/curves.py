@@ -1,4 +1,4 @@
-"""Curves over time: their data, drawn without a script, and the positions of the slider steps on them."""
+"""Curves over time, drawn without a script, and the slider's positions on them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from math import floor, log10
 
 HEIGHT = 40
-"""The height of a curve, for a width of 100."""
+"""The height of a curve whose width is 100."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurveLine:
-    """A line in a chart, with its name and values. If the chart covers several runs, each value also has a range."""
+    """A line in a chart, with its name and values, and a range around each value if there are several runs."""
 
     name: str
     values: Sequence[float]
@@ -22,17 +22,17 @@ class CurveLine:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Several lines on one scale, with a title and a unit. The scale begins at 0."""
+    """Lines that share a scale, which begins at 0, with a title and a unit."""
 
     title: str
     unit: str
     lines: Sequence[CurveLine]
     all: float = 0.0
-    """The maximum possible value; 0 if unknown."""
+    """The largest possible value, or 0 if it is unknown."""
 
     @property
     def top(self) -> float:
-        """The end of the scale. It is the maximum possible value or, if there is no maximum, the next round number."""
+        """The end of the scale: the largest possible value or, if it is unknown, a round number above all values."""
         return self.all or rounded(
             max((value for line in self.lines for value in (*line.values, *line.most)), default=0)
         )
@@ -40,20 +40,17 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """Several curves over the same times. The times are in seconds, and each time has a label."""
+    """Curves over the same times. Times are in seconds and have labels."""
 
     moments: Sequence[float]
     labels: Sequence[str]
     curves: Sequence[Curve]
     stops: Sequence[int] = ()
-    """The indices of the times at which the slider stops."""
+    """The indices of the times at which the slider can stop."""
 
     @property
     def steps(self) -> list[float]:
-        """The positions of the slider's steps on a scale from 0 to 100.
-
-        The first step is the beginning; the other steps are the times at which the slider stops.
-        """
+        """The positions of the slider's steps on a scale from 0 to 100. The first step is the start of the curves."""
         return [0.0, *(self.at[number] for number in self.stops)]
 
     @property
@@ -63,12 +60,12 @@ class Curves:
         return [round(100 * (each - first) / (last - first), 2) if last > first else 0.0 for each in self.moments]
 
     def path(self, of: Curve, values: Sequence[float]) -> str:
-        """Return the line through the values, as the `d` attribute of an SVG path."""
+        """Return the line through the values as the `d` attribute of an SVG path."""
         points = [f"{x:g} {_y(of, value):g}" for x, value in zip(self.at, values, strict=True)]
         return f"M{'L'.join(points)}" + ("h100" if len(points) == 1 else "")
 
     def band(self, of: Curve, line: CurveLine) -> str:
-        """Return the area between the minimum and the maximum of each value, as the `d` attribute of an SVG path."""
+        """Return the area between the minimum and maximum values of the line as the `d` attribute of an SVG path."""
         low = [f"{x:g} {_y(of, value):g}" for x, value in zip(self.at, line.least, strict=True)]
         high = [f"{x:g} {_y(of, value):g}" for x, value in zip(self.at, line.most, strict=True)]
         return f"M{'L'.join([*high, *reversed(low)])}z"
@@ -79,7 +76,7 @@ def _y(of: Curve, value: float) -> float:
 
 
 def rounded(value: float) -> float:
-    """Return the smallest number that is not less than the value and is 1, 2, 5 or 10 times a power of ten."""
+    """Return the smallest number that is at least `value` and is 1, 2 or 5 times a power of ten."""
     if value <= 0:
         return 1.0
     size = 10.0 ** floor(log10(value))

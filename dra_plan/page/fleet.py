@@ -1,4 +1,4 @@
-"""A picture as data for the script, with equal parts shared, and as text lines for browsers without scripts."""
+"""Pictures as data for the page's script, and as lines of text for browsers without scripts."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from dra_plan.page.scene import LETTERS, PhysicalDevice, Scene, ScenePlace, Scen
 from dra_plan.text import words
 
 MOST_LABELS = 8
-"""The number of node labels by which the fleet can be grouped."""
+"""The maximum number of node labels that nodes can be grouped by."""
 
 
 MOST_VALUES = 64
-"""The maximum number of values with which a label is used for grouping, unless pods select by the label."""
+"""The maximum number of values of a label that nodes can be grouped by. Labels that pods select by have no limit."""
 
 
 MOST_ID_LETTERS = 1_000_000
-"""The maximum length with which attributes that name devices, such as UUIDs, are part of the data."""
+"""The maximum total length of attributes that name devices, such as UUIDs. If they are longer, they are left out."""
 
 
 MOST_LINES = 60
-"""The number of node groups that are listed as lines; the groups with the most nodes come first."""
+"""The maximum number of node groups listed as lines. The groups with the most nodes come first."""
 
 
 MOST_NAMED = 8
-"""The maximum number of nodes in a group that are named."""
+"""The maximum number of nodes named in a group."""
 
 
 MOST_REACHED = 6
-"""The maximum number of nodes that are named as nodes that reach a shared pool."""
+"""The maximum number of nodes named for a pool that several nodes share."""
 
 
 def plain(scene: Scene, texts: Texts, differing: Collection[str] = ()) -> dict[str, Any]:
     """Return the data of a picture for the script.
 
-    The data contain the layouts of places and, for each place, its layout and its own values. The places with the
-    titles in `differing` are marked as different from the other picture.
+    Places with the same layout share it. Places whose titles are in `differing` are marked as different from the other
+    picture.
     """
     layouts: dict[bytes, int] = {}
     made: list[dict[str, Any]] = []
@@ -70,7 +70,7 @@ def plain(scene: Scene, texts: Texts, differing: Collection[str] = ()) -> dict[s
 
 
 def differing(scenes: Sequence[Scene]) -> set[str]:
-    """Return the titles of the places that differ between the pictures, or that are in only one of them."""
+    """Return the titles of the places that differ between the two pictures, or that only one of them has."""
     if len(scenes) < 2:
         return set()
     one, other = ({place.title: _looks(place) for place in scene.places} for scene in scenes[:2])
@@ -188,7 +188,7 @@ def _physical(of: PhysicalDevice) -> dict[str, Any]:
 
 
 def lines(scene: Scene) -> Iterator[str]:
-    """Yield a line for each group of nodes with the same free devices and the same obstacles for pods."""
+    """Yield a line for each group of nodes that have the same free devices and reject pods for the same reasons."""
     groups: dict[str, list[str]] = {}
     for place in scene.places:
         groups.setdefault("; ".join(_said(place)), []).append(place.title)

@@ -1,4 +1,4 @@
-"""Pods that move between nodes, which leave and arrive in the picture with their devices."""
+"""Pods that move between nodes, and how the picture shows them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from dra_plan.text import words
 
 @dataclass(frozen=True, slots=True)
 class DrawnMove:
-    """A move of a pod from one node to another, with the devices that the pod gets there.
+    """A pod's move from one node to another, and the devices that it gets there.
 
-    `pod` is NAMESPACE/NAME, and `devices` are DRIVER/POOL/DEVICE. `to_node` is "" for a pod that gets no node, and
-    `from_node` is "" for a pod that starts. `pod` is "" if space is only freed and no pod uses it.
+    `pod` is given as NAMESPACE/NAME, and `devices` as DRIVER/POOL/DEVICE. `to_node` is "" if the pod gets no node, and
+    `from_node` is "" if the pod starts. `pod` is "" if devices are only freed.
     """
 
     pod: str
@@ -27,7 +27,7 @@ class DrawnMove:
     to_node: str
     devices: Sequence[str] = ()
     lost: str = "left pending"
-    """The wording for a pod without a `to_node`."""
+    """The text for a pod that gets no node."""
 
 
 def ways(moves: Iterable[DrawnMove]) -> list[tuple[str, str]]:
@@ -38,7 +38,7 @@ def ways(moves: Iterable[DrawnMove]) -> list[tuple[str, str]]:
 
 
 def of_moves(moves: Sequence[DrawnMove], drawn: Scene, now: Moments | None) -> dict[int, Mark]:
-    """Return the marks for pods that leave and arrive.
+    """Return the marks for nodes that pods leave or move to.
 
     If `now` is given, the devices of the pods that leave are marked too.
     """
@@ -93,10 +93,7 @@ def _goes(one: DrawnMove) -> str:
 
 
 def through_waves(made: Page) -> None:
-    """Make the slider go through all picks of the page.
-
-    These picks are the waves of moves, and the end.
-    """
+    """Make all entries of the page steps of the slider: the waves of moves, and the result."""
     if made.scenes:
         made.slider, made.before, made.steps = "Waves", "before the first wave", len(made.picks)
         made.tiles_when = "Before the first wave."

@@ -1,4 +1,4 @@
-"""The results for single nodes and devices: where a claim set fits, what it gets, and why devices are rejected."""
+"""Where a claim set fits, which devices it gets there, and why devices are rejected, node by node."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_ASKED = 400
 
 @dataclass(frozen=True, slots=True)
 class RefusedDevices:
-    """Devices on a node that the same check rejects for the same request."""
+    """Devices on a node that are rejected by the same check for the same request."""
 
     claim: str
     request: str
@@ -38,20 +38,20 @@ class RefusedDevices:
 class AnswerOnNode:
     """The result for a claim set on a node.
 
-    The result is an outcome, or `Excluded` if rules about the node and the pod reject the node.
+    The result is an outcome, or `Excluded` if the pod cannot run on the node for reasons other than devices.
     """
 
     outcome: str
     message: str = ""
     gets: tuple[tuple[DeviceID, str], ...] = ()
-    """The devices, each with the request that gets it."""
+    """The devices that the claim set gets, each with its request."""
     refused: tuple[RefusedDevices, ...] = ()
     reason: LeadingReason | None = None
-    """The main obstacle, if an explanation has it."""
+    """The main obstacle, if it is known from an explanation."""
 
 
 def on_nodes(plans: Iterable[ClaimSetPlan], inventory: Inventory, view: View) -> list[dict[str, AnswerOnNode]]:
-    """Return the results on every node for each planned claim set."""
+    """Return the result of each plan on every node."""
     nodes = {node.metadata.name: node for node in with_nodes(inventory, infer=True)[0].nodes}
     return [dict(_of_set(one, nodes, view)) for one in plans]
 
@@ -59,10 +59,9 @@ def on_nodes(plans: Iterable[ClaimSetPlan], inventory: Inventory, view: View) ->
 def at_attempt(
     attempt: FailedAttempt, told: Mapping[str, tuple[str, str]], most: int = MOST_ASKED
 ) -> dict[str, AnswerOnNode]:
-    """Return the outcome and the message of a pod's last attempt on the nodes in `told`.
+    """Return the result of a pod's last attempt on the nodes in `told`, which maps nodes to outcomes and messages.
 
-    The answers describe the nodes at the time of the attempt. The reasons about devices are computed only for the first
-    `most` nodes.
+    The results describe the cluster at the time of the attempt. Devices are examined only on the first `most` nodes.
     """
     return refused_then(attempt.view(), attempt.nodes, attempt.claims, attempt.allocated, told, most)
 
@@ -75,9 +74,9 @@ def refused_then(
     told: Mapping[str, tuple[str, str]],
     most: int = MOST_ASKED,
 ) -> dict[str, AnswerOnNode]:
-    """Return the outcome and the message for claims on the nodes in `told`, in the cluster of `view`.
+    """Return the result for these claims on the nodes in `told`, which maps nodes to outcomes and messages.
 
-    The reasons about devices are computed only for the first `most` nodes.
+    Devices are examined only on the first `most` nodes.
     """
     placements = Placements(view, claims, None, allocated)
     asked = [node for node in nodes if node.metadata.name in told] if claims else []

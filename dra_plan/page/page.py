@@ -1,4 +1,4 @@
-"""The HTML file: templates, styles, script and data, under a policy that lets nothing else run or load."""
+"""The HTML file of a page, with a Content-Security-Policy that allows nothing but its own script and styles."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from dra_plan.page.scene import NOT_SUITABLE, WORDS, Texts
 from dra_plan.page.told import MOST_BARS, MOST_SUMMARY_LINES, in_short, named_nodes
 
 LONGEST_TEXT = 400_000
-"""The maximum length with which the document's JSON is included as text; longer JSON is rendered when it is opened."""
+"""The maximum length of the document's JSON as text in the page. Longer JSON is rendered when it is opened."""
 
 
 LONGEST_DATA = 300_000
-"""The maximum length with which data is included as JSON; longer data is compressed."""
+"""The maximum length of uncompressed data in the page."""
 
 
 PACKED = "application/gzip"
@@ -36,7 +36,7 @@ PACKED = "application/gzip"
 
 
 SCRIPTS = ("model.js", "draw.js", "tiles.js", "left.js", "fleet.js", "page.js")
-"""The script's modules, each after the modules that it imports."""
+"""The modules of the script. Each module comes after the modules that it imports."""
 
 
 _BETWEEN_MODULES = re.compile(r"^(?:import [^;]*;\n|export )", re.MULTILINE)
@@ -118,32 +118,29 @@ def _order(page: Page) -> list[int]:
 
 
 def packed(text: str) -> str:
-    """Return the text compressed with gzip, as base64. Equal texts have equal results."""
+    """Return the text compressed with gzip and encoded as base64. The result is deterministic."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def script() -> str:
-    """Return the page's script. All modules share one scope in this script and do not import each other."""
+    """Return the page's script, in which all modules share one scope."""
     modules = (_BETWEEN_MODULES.sub("", _asset(name)) for name in SCRIPTS)
     return "\n".join(['"use strict";', "(() => {", *modules, "})();", ""])
 
 
 def render_error(command: str, lines: Sequence[str]) -> str:
-    """Return a page that says why there is no result."""
+    """Return a page that shows why there is no result."""
     return _template("error.html").render(command=command, lines=lines, style=_asset("page.css"), policy=policy())
 
 
 def embedded(data: Mapping[str, Any]) -> str:
-    """Return the data as JSON with sorted keys.
-
-    The JSON can be put into a script element: no part of it ends the element or begins a comment.
-    """
+    """Return the data as JSON that is safe inside a script element, with sorted keys."""
     text = shown.in_json(msgspec.json.encode(data, order="sorted").decode())
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def policy() -> str:
-    """Return the Content-Security-Policy. It allows the page's own script and styles, by hash, and nothing else."""
+    """Return the Content-Security-Policy, which allows only the page's own script and styles, by hash."""
     return "; ".join(
         [
             "default-src 'none'",

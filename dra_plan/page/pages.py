@@ -1,4 +1,4 @@
-"""The frame for every page: the command's output, and the picture of the cluster."""
+"""What every page has: the command's output, and a picture of the cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dra_plan.text.naming import target
 
 
 def begin(document: PrintedDocument, command: str, formats: Formats[Any]) -> Page:
-    """Return a page with the tables that `command` prints. The headline is the first sentence above the tables."""
+    """Return a page with the tables that `command` prints. Its headline is the first sentence of the output."""
     wide, narrow = formats.wide(document, None), formats.table(document, None)
     made = of_text(document, command)
     made.headline = next((part.rstrip(".:") for part in narrow if isinstance(part, str)), document.kind)
@@ -31,7 +31,7 @@ def begin(document: PrintedDocument, command: str, formats: Formats[Any]) -> Pag
 
 
 def of_text(document: PrintedDocument, command: str, text: str = "") -> Page:
-    """Return a page with the text that `command` prints, without changes."""
+    """Return a page with the text that `command` prints."""
     return Page(
         command=command,
         headline=document.kind,
@@ -43,18 +43,14 @@ def of_text(document: PrintedDocument, command: str, text: str = "") -> Page:
 
 
 def tell_refusals(made: Page, refused: Refusals) -> None:
-    """Add the objects that the API server rejects to the page, before the result."""
+    """Put the objects that the API server rejects on the page, above the result."""
     if refused:
         made.headline = f"{refusals.headline(refused)}. {made.headline}"
         made.warnings = [*refusals.lines(refused), *made.warnings]
 
 
 def drawn(inventory: Inventory | None, view: View | None, title: str = "", **how: Collection[str]) -> list[Scene]:
-    """Return a list with the picture of the cluster.
-
-    The list is empty if there is no cluster, or if the cluster cannot be drawn. In the latter case, the output says
-    why.
-    """
+    """Return a list with a picture of the cluster, or an empty list if the cluster is not given or cannot be drawn."""
     if inventory is None or view is None:
         return []
     try:

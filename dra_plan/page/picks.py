@@ -1,4 +1,4 @@
-"""The picks on a page, their marks in the picture, and the changes in the picture at other times."""
+"""The entries that the reader can select on a page, and how they mark and change the picture."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ Claims = Mapping[str, ResourceClaim]
 
 
 PoolName = tuple[str, str]
-"""The driver and the pool name."""
+"""A driver and the name of one of its pools."""
 
 
 @dataclass
 class PictureChange:
-    """A change to a picture: new states of devices, by place and position, and new counter amounts, by place."""
+    """A change to a picture: new device states, by place and position, and new counter amounts, by place."""
 
     devices: dict[tuple[int, int], SceneDevice] = field(default_factory=dict)
     amounts: dict[int, list[Amount]] = field(default_factory=dict)
-    """All amounts that a place shows, in order."""
+    """All amounts that the place shows, in order."""
 
     def plain(self, texts: Texts) -> list[Any]:
-        """Return the data of the change for the script."""
+        """Return the change as data for the script."""
         devices = [
             [place, at, LETTERS[device.state], texts.at(device.detail)]
             for (place, at), device in sorted(self.devices.items())
@@ -43,12 +43,12 @@ class PictureChange:
 
 
 def plain_amount(of: Amount, texts: Texts) -> list[Any]:
-    """Return the data of a counter for the script: the free amount as text, the taken pips, and the percentage."""
+    """Return a counter as data for the script: a text, the number of pips that are taken, and the percentage."""
     return [texts.at(of.said), of.taken_pips, of.percent]
 
 
 class Beginning:
-    """A picture in its initial state, with the places of its pools and the claims that hold devices."""
+    """A picture in its initial state, with the places of pools, and the claims that use devices."""
 
     def __init__(self, scene: Scene, view: View) -> None:
         self.scene, self.view = scene, view
@@ -64,24 +64,21 @@ class Beginning:
                 self.places.setdefault((pool.pool.driver, pool.pool.name), []).append((place.number, number))
 
     def held_by(self, namespace: str, pod: str) -> Iterator[str]:
-        """Yield the keys of the claims that only this pod uses."""
+        """Yield the keys of the claims that are reserved only for this pod."""
         for key, claim in self.claims.items():
-            users = claim.status.reserved_for if claim.status is not None else []
+            users = claim.reserved_for
             if claim.metadata.namespace == namespace and [user.name for user in users] == [pod]:
                 yield key
 
     def differing(self, claims: Iterable[ResourceClaim]) -> dict[str, ResourceClaim | None]:
-        """Return the claims whose devices are not the same as at the beginning.
-
-        A claim that no longer exists is returned as None.
-        """
+        """Return the claims whose devices differ from the initial state. A claim that is gone is mapped to None."""
         now = {claim.key: claim for claim in claims}
         gone = dict.fromkeys(key for key in self.claims.keys() - now.keys() if self.claims[key].allocation is not None)
         return {**gone, **{key: claim for key, claim in now.items() if not _same(self.claims.get(key), claim)}}
 
 
 class Moments:
-    """A picture that changes over time. Each call returns what has changed since the previous call."""
+    """A picture that changes over time. Each method returns what changes in the picture."""
 
     def __init__(self, beginning: Beginning) -> None:
         self._beginning = beginning
@@ -93,9 +90,9 @@ class Moments:
         """The namespaces and names of evicted pods, whose claims may still hold their devices."""
 
     def change(self, to: Mapping[str, ResourceClaim | None], evicted: Iterable[tuple[str, str]] = ()) -> PictureChange:
-        """Apply changes to claims and evictions of pods, and return the change to the picture.
+        """Apply changes to claims and evictions of pods, and return what changes in the picture.
 
-        A claim with the value None has no devices from now on.
+        A claim that is mapped to None loses its devices.
         """
         self._evicted.update(evicted)
         touched = dict.fromkeys(name for key, claim in to.items() for name in self._put(key, claim))
@@ -106,14 +103,14 @@ class Moments:
         return made
 
     def become(self, claims: Iterable[ResourceClaim]) -> PictureChange:
-        """Replace all claims, and return the change to the picture."""
+        """Replace all claims, and return what changes in the picture."""
         now = {claim.key: claim for claim in claims}
         before: dict[str, ResourceClaim | None] = {**self._beginning.claims, **self._claims}
         gone = dict.fromkeys(key for key, claim in before.items() if key not in now and _pools_of(claim))
         return self.change({**gone, **{key: claim for key, claim in now.items() if not _same(before.get(key), claim)}})
 
     def devices(self, place: ScenePlace) -> Iterator[SceneDevice]:
-        """Yield the devices in a place, in their current state."""
+        """Yield the devices of a place in their current state."""
         for number, pool in enumerate(place.pools):
             yield from self._drawn.get((place.number, number), pool).devices
 
@@ -159,7 +156,7 @@ class Moments:
 
 
 def kept_by(pods: list[str]) -> str:
-    """Return the text for a device whose claim still holds it although the claim's pods are evicted."""
+    """Return the text for a device that stays allocated although these pods are evicted."""
     return f"still held, though {words.listed(pods)} {'is' if len(pods) == 1 else 'are'} evicted"
 
 
@@ -175,17 +172,16 @@ def _same(before: ResourceClaim | None, now: ResourceClaim) -> bool:
 
 
 GOOD, BAD, OTHER, PLAIN = "good", "bad", "other", "plain"
-"""The tone of a result, which determines its colour; plain if the result is neither good nor bad."""
+"""The tones of results, which determine colours. PLAIN is for a result that is neither good nor bad."""
 
 
 @dataclass
 class Mark:
-    """What a pick shows at a place.
+    """How an entry marks a place: a text with a tone, and notes on the devices there.
 
-    This is a word with its tone, further text, the devices that the pick gets, and why other devices are not suitable.
-    On a node that is not good, `gets` contains the devices that would be suitable if the node accepted the pod. `harms`
-    contains the devices in use whose holders suffer from the pick, with the effect on each holder. `others` contains
-    the devices that are not of the requested class, with the reason.
+    `gets` contains the devices that the entry gets or, on a node that rejects the pod, those that would be suitable.
+    `notes` says why other devices are not suitable. `harms` contains devices in use whose users suffer, with the effect
+    on them. `others` contains devices that are not of the requested class, with the reason.
     """
 
     tone: str
@@ -196,20 +192,20 @@ class Mark:
     harms: dict[int, str] = field(default_factory=dict)
     others: dict[int, str] = field(default_factory=dict)
     detail: str = ""
-    """What is said of the node while it is open, instead of the message that it shares with others."""
+    """The text for the node when it is open, in place of the message that it shares with other nodes."""
 
 
 class MarkLists:
-    """The lists of marks in a page, by number. Picks with the same marks share a number."""
+    """The different sets of marks on a page, each with a number."""
 
     def __init__(self) -> None:
         self.all: list[dict[str, Any]] = []
         self._known: dict[int, int] = {}
 
     def at(self, marks: dict[int, Mark], texts: Texts) -> int:
-        """Return the number of this list of marks.
+        """Return the number of these marks.
 
-        The caller must keep the list alive, because lists are compared by identity.
+        The caller must keep `marks` alive, because they are compared by identity.
         """
         number = self._known.get(id(marks))
         if number is None:
@@ -220,13 +216,11 @@ class MarkLists:
 
 @dataclass
 class Pick:
-    """An entry that the reader of the page can pick.
+    """An entry that the reader of the page can select.
 
-    `line` is a short form of its result. `marks` are its marks in each scene.
-
-    If the page has a slider, `change` is the difference that this step makes to the picture. The difference is shown
-    after the previous `step` picks, or after all earlier picks if `step` is not given. `moment` is the index in the
-    page's `moments` at which the pick is shown, if known. `ways` contains the two nodes of each move.
+    `line` is a short form of its result, and `marks` are its marks in each picture. If the page has a slider, `change`
+    is what this step changes in the picture after the previous `step` entries (by default, all earlier ones). `moment`
+    is the index in the page's `moments` that the entry shows, if any. `ways` contains the two nodes of each move.
     """
 
     key: str
@@ -238,14 +232,14 @@ class Pick:
     change: PictureChange | None = None
     moment: int | None = None
     each_alone: bool = False
-    """True if the marked nodes are alternatives, so that the pick gets its devices on one of them."""
+    """Whether the marked nodes are alternatives, so that one of them is enough."""
     has_devices: bool = False
-    """True if the pick has its devices already."""
+    """Whether the entry already has its devices."""
     step: int | None = None
     ways: Sequence[tuple[str, str]] = ()
 
     def plain(self, texts: Texts, marks: MarkLists, address: str) -> dict[str, Any]:
-        """Return the data of the pick for the script. Each list of marks is replaced by its number."""
+        """Return the entry as data for the script, with marks replaced by their numbers."""
         return {
             "key": self.key,
             "address": address,
@@ -281,18 +275,18 @@ _OUTCOMES = {
 
 
 ONLY_DEVICES = (OTHER, "only the devices fit")
-"""The tone and the wording of nodes that reject a pod although their devices fit."""
+"""The tone and label of a node that rejects a pod although its devices fit."""
 
 
 def outcome(word: str) -> tuple[str, str]:
-    """Return the tone and the word for an outcome."""
+    """Return the tone and label for an outcome."""
     return _OUTCOMES.get(word, (OTHER, word))
 
 
 def marks(answers: Mapping[str, AnswerOnNode], scene: Scene) -> dict[int, Mark]:
-    """Return the marks for the results of one claim set at each place.
+    """Return the marks for a claim set's results on the nodes.
 
-    A pool that several nodes share shows the first result that fits.
+    A pool that several nodes share is marked with the first result that fits.
     """
     made: dict[int, Mark] = {}
     shared: dict[int, Mark] = {}

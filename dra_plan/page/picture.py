@@ -1,6 +1,6 @@
-"""The picture of the cluster: nodes, pools and devices with their states, their holders, and their frames.
+"""The nodes, pools and devices in a picture: their states, the users of devices, and frames around devices.
 
-`dra_plan.planner.pools` computes the free devices of a pool.
+`dra_plan.planner.pools` computes which devices are free.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from dra_plan.planner.pools import PoolRemainder, SeenPool, seen_pools
 from dra_plan.text import words
 
 PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
-"""The attribute that frames devices if the input does not compare any other attribute."""
+"""The attribute whose values frame devices if no claim in the input compares an attribute."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnDevice:
     """A device in a picture.
 
-    `reason` says why the device is not available. `frame` is the value that the device shares with its neighbours, or
+    `reason` says why it is not available. `frame` is the value that it shares with the devices in the same frame, or
     "".
     """
 
@@ -41,24 +41,24 @@ class DrawnDevice:
     reason: str = ""
     model: str = ""
     profile: str = ""
-    """The kind of partition, for a device that consumes counters."""
+    """The kind of partition, if the device consumes counters."""
     frame: str = ""
     taint: str = ""
-    """The taint that excludes requests without a toleration."""
+    """A taint that requests need to tolerate."""
     holders: tuple[ClaimHolder, ...] = ()
     capacity: Mapping[str, tuple[str, str]] | None = None
-    """The free and the total capacity by name, for a device that allows multiple allocations."""
+    """The free and the total capacity by name, if the device allows multiple allocations."""
     note: str = ""
-    """The status of its holders."""
+    """A note on the pods that use the device."""
     ids: tuple[str, ...] = ()
     """The values of attributes that name the device, such as a UUID."""
     draws: Mapping[str, Mapping[str, int]] | None = None
-    """Its consumption of counters, by counter set and name, in nano-units."""
+    """How much the device consumes of each counter, by counter set and counter, in nano-units."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnPool:
-    """A pool in one state in a picture, with the nodes that see the pool in that state."""
+    """A pool in a picture, and the nodes that see it in the same state."""
 
     driver: str
     name: str
@@ -71,17 +71,20 @@ class DrawnPool:
     counter_sets: tuple[CounterSetLeft, ...]
     seen: SeenPool
     home: str = ""
-    """The node that has the devices, or the only node that sees them; "" if several nodes do."""
+    """The node that the devices belong to, or the only node that sees them; "" if several nodes do."""
 
     def at(self, view: View, claims: Iterable[ResourceClaim]) -> DrawnPool:
-        """Return the pool with devices allocated only to these `claims`. `view` must be of the same cluster."""
+        """Return the pool as it would be if only these claims had devices.
+
+        `view` must be a view of the same cluster.
+        """
         then = view.with_claims(tuple(claims))
         return _pool(self.seen, then, [self.framed_by] if self.framed_by else [], _DeviceUsers(then))
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """A node in a picture, with its labels. Texts describe the taints that keep other pods away."""
+    """A node in a picture, with its labels, and texts about taints that keep other pods away."""
 
     name: str
     away: tuple[str, ...] = ()
@@ -90,18 +93,19 @@ class DrawnNode:
 
 @dataclass(frozen=True, slots=True)
 class ClusterPicture:
-    """A picture of all nodes, in input order, and of all pools, in the order of the command `pools`."""
+    """The nodes in input order, and the pools in the order of `dra-plan pools`."""
 
     nodes: tuple[DrawnNode, ...]
     pools: tuple[DrawnPool, ...]
     selected: frozenset[str] = frozenset()
-    """The node labels by which pods select."""
+    """The node labels that pods select by."""
 
 
 def draw(inventory: Inventory, view: View, *, infer_nodes: bool = False) -> ClusterPicture:
-    """Return a picture of the cluster in `view`.
+    """Return a picture of the cluster.
 
-    Raises InputError if the input has no nodes, and AllocationError for invalid pools.
+    `view` must be the view of the inventory. Raises InputError if the input has no nodes, and AllocationError for
+    invalid pools.
     """
     inventory, _ = with_nodes(inventory, infer=infer_nodes)
     seen_by = seen_pools(view, choose_nodes(inventory.nodes, ()), everywhere=True)
@@ -134,7 +138,7 @@ def _selected(spec: PodSpec) -> Iterator[str]:
 
 
 CORDONED = "cordoned"
-"""The word for a node that a user has cordoned."""
+"""The text for a cordoned node."""
 
 
 _SAID_BY_TAINTS = {UNSCHEDULABLE.key: CORDONED, NODE_NOT_READY: "not ready", UNREACHABLE: "unreachable"}
@@ -168,7 +172,7 @@ class _DeviceUsers:
         keys = [self._state.dedicated[device.id]] if device.id in self._state.dedicated else []
         for key in dict.fromkeys([*keys, *self._state.shared.get(device.id, ())]):
             claim = self._claims.get(key)
-            reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
+            reserved = claim.reserved_for if claim is not None else []
             namespace, _, name = key.partition("/")
             yield ClaimHolder(namespace=namespace, name=name, pods=[user.name for user in reserved])
 

@@ -1,4 +1,4 @@
-"""Pods on a page: their articles, and each pod's node and devices in the picture."""
+"""Articles about pods, and marks for the nodes and devices that pods get."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from dra_plan.text.refusing_nodes import group_lines
 HOLDS_NONE = "holds none of the pods"
 
 MOST_NAMED = 8
-"""The maximum number of pods on a node that are named; the others are counted."""
+"""The maximum number of pods named on a node. The others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnPod:
-    """A pod (NAMESPACE/NAME) in a picture, with its node and its claims. The claims have allocations."""
+    """A pod (NAMESPACE/NAME) in a picture, with its node and its allocated claims."""
 
     pod: str
     node: str
@@ -32,7 +32,7 @@ class DrawnPod:
 
 
 def of_one(bound: DrawnPod, drawn: Scene, label: str = "bound here") -> dict[int, Mark]:
-    """Return the marks for the pod's node, and for the devices that the pod's requests get."""
+    """Return the marks for the pod's node and devices."""
     made: dict[int, Mark] = {}
     place = drawn.by_node.get(bound.node)
     if place is not None:
@@ -43,7 +43,7 @@ def of_one(bound: DrawnPod, drawn: Scene, label: str = "bound here") -> dict[int
 
 
 def of_all(pods: Iterable[DrawnPod], drawn: Scene) -> dict[int, Mark]:
-    """Return the marks for the pods on each node, and for the pods that get each device."""
+    """Return the marks for the nodes and devices of all these pods."""
     made: dict[int, Mark] = {}
     held: dict[int, list[str]] = {}
     users: dict[tuple[int, int], list[str]] = {}
@@ -65,9 +65,9 @@ def of_all(pods: Iterable[DrawnPod], drawn: Scene) -> dict[int, Mark]:
 
 
 def holding(devices: Mapping[str, str], drawn: Scene, tone: str) -> dict[int, Mark]:
-    """Return the marks for the devices (DRIVER/POOL/DEVICE) of a claim, with a text about each device.
+    """Return marks for a claim's devices, given as DRIVER/POOL/DEVICE, each with a text.
 
-    Devices that are not in the picture have no marks.
+    Devices that are not in the picture are left out.
     """
     made: dict[int, Mark] = {}
     for name, said in devices.items():
@@ -78,9 +78,9 @@ def holding(devices: Mapping[str, str], drawn: Scene, tone: str) -> dict[int, Ma
 
 
 def of_failed(attempt: FailedAttempt, why: ExplainedAttempt, drawn: Scene, most: int = MOST_ASKED) -> dict[int, Mark]:
-    """Return the marks that say why each node rejected a pod at its last attempt.
+    """Return marks that show why each node rejected the pod in its last attempt.
 
-    On the first `most` nodes, devices have marks as well.
+    Devices are marked only on the first `most` nodes.
     """
     tone, label = picks.outcome("Excluded")
     there = ((drawn.by_node.get(node.metadata.name), status) for node, status in attempt.others)
@@ -90,7 +90,7 @@ def of_failed(attempt: FailedAttempt, why: ExplainedAttempt, drawn: Scene, most:
 
 
 def reason_line(why: ExplainedAttempt) -> str:
-    """Return a short text about the reason why most nodes reject a pod, or "" if the reason is not known."""
+    """Return why most nodes reject the pod, as a short text, or "" if this is not known."""
     leading = why.leading[:1]
     return "".join(f"{words.cell(one)} on {words.counted(one.nodes, 'node')}" for one in leading)
 
@@ -114,11 +114,11 @@ _TONES = {
 
 
 PodKey = tuple[str, str]
-"""A pod's namespace and name."""
+"""The namespace and name of a pod."""
 
 
 def pod_pick(pod: ScheduledPod, number: int, evicts: int = 0) -> Pick:
-    """Return the pick for a pod in a schedule. A pod that evicts other pods is not marked as good."""
+    """Return the entry for a pod in a schedule. A pod that evicts others does not count as good."""
     line = pod.message or pod.waiting or ""
     if pod.node_name:
         line = f"on {pod.node_name}"
@@ -140,7 +140,7 @@ def pod_article(
     evictions: Sequence[EvictedPod],
     why: ExplainedAttempt | None = None,
 ) -> told.Article:
-    """Return the article about a pod in a schedule. `why` explains why the pod has no node, if that is known."""
+    """Return the article about a pod in a schedule. `why` explains why the pod has no node."""
     devices = [
         f"{claim.name}, request {result.request}: {device_name(result)}"
         for claim in claims.get((pod.namespace, pod.name), ())
@@ -165,14 +165,14 @@ def pod_article(
 
 
 def tell_why(article: told.Article, why: ExplainedAttempt) -> None:
-    """Add the reasons why a pod has no node to its article, device by device."""
+    """Add to a pod's article why the pod has no node."""
     article.summary += [told.TextLine(line) for line in group_lines(why.devices_fit)]
     article.summary += [told.TextLine(words.absent(found)) for found in why.absent]
     article.stories = [told.story(story) for story in why.stories]
 
 
 def claims_of_pods(claims: Iterable[ScheduledClaim]) -> dict[PodKey, list[ScheduledClaim]]:
-    """Return the claims in a schedule that are reserved for each pod."""
+    """Return the claims that are reserved for each pod."""
     found: dict[PodKey, list[ScheduledClaim]] = {}
     for claim in claims:
         for user in claim.reserved_for:
@@ -181,7 +181,7 @@ def claims_of_pods(claims: Iterable[ScheduledClaim]) -> dict[PodKey, list[Schedu
 
 
 def claims_by_pod(claims: list[ResourceClaim]) -> dict[PodKey, dict[str, ResourceClaim]]:
-    """Return, for each pod, the reserved claims that have devices, with NAMESPACE/NAME of each claim as the key."""
+    """Return the allocated claims that are reserved for each pod, by the claim's NAMESPACE/NAME."""
     found: dict[PodKey, dict[str, ResourceClaim]] = {}
     for claim in claims:
         for user in claim.status.reserved_for if claim.status is not None and claim.allocation is not None else ():

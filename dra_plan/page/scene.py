@@ -1,4 +1,4 @@
-"""The picture: nodes, pools and devices with their states, and devices that are partitions of others."""
+"""Pictures of a cluster, which consist of places (nodes and shared pools) with their pools and devices."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dra_plan.page.picture import ClusterPicture, DrawnDevice, DrawnNode, DrawnP
 from dra_plan.text import columns, words
 
 WORDS = {"free": "free", "used": "in use", "shared": "shared", "tainted": "tainted", "out": "can't be had"}
-"""The states of a device, and the text of its box."""
+"""The states of a device, and the text in its box."""
 
 
 NOT_SUITABLE = "not suitable"
-"""The text added to the box of an available device that is not suitable for the pick."""
+"""The text in the box of a free device that is not suitable for the selected entry."""
 
 
 LETTERS = {"free": "f", "used": "u", "shared": "s", "tainted": "t", "out": "o"}
@@ -26,7 +26,7 @@ LETTERS = {"free": "f", "used": "u", "shared": "s", "tainted": "t", "out": "o"}
 
 @dataclass(frozen=True, slots=True)
 class SceneDevice:
-    """A device in a scene, at a position in its place."""
+    """A device in a picture, and its position in its place."""
 
     at: int
     pool: DrawnPool
@@ -34,7 +34,7 @@ class SceneDevice:
 
     @property
     def state(self) -> str:
-        """The state of the device, which is one of the keys of `WORDS`."""
+        """The state of the device, one of the keys of `WORDS`."""
         if self.drawn.state == "Available":
             return "free"
         if self.drawn.state == "Allocated":
@@ -50,7 +50,7 @@ class SceneDevice:
 
     @property
     def detail(self) -> str:
-        """A text about the device: its holder, how much of the device is left, or why the device is not available."""
+        """A text about the device: which claims use it, how much of it is left, or why it is not available."""
         told = []
         if self.drawn.holders:
             told.append("by claim " + words.listed([words.holder(one) for one in self.drawn.holders]))
@@ -64,20 +64,20 @@ class SceneDevice:
 
 
 MOST_SLOTS = 32
-"""The number of slots drawn in a row; the styles have this number of columns."""
+"""The number of slots drawn in a row, which is the number of columns in the styles."""
 
 
 MOST_PIPS = 16
-"""The largest number of steps for which a counter is drawn as separate pips."""
+"""The maximum number of steps of a counter that are drawn as separate pips."""
 
 
 Span = tuple[int, int, SceneDevice]
-"""A partition's first column, counted from 1, its number of columns, and the partition."""
+"""A partition: its first column (from 1), its number of columns, and its device."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A slot of a physical device, with its number and its holder. If the slot is free, the holder is ""."""
+    """A slot of a physical device, with its number and the claim that uses it, or "" if it is free."""
 
     number: int
     name: str
@@ -87,7 +87,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class SlotRow:
-    """Adjacent slots of the same kind."""
+    """Adjacent slots of one kind."""
 
     name: str
     slots: list[Slot]
@@ -100,7 +100,7 @@ class SlotRow:
 
 @dataclass(frozen=True, slots=True)
 class PartRow:
-    """Adjacent partitions with the same profile. Each partition has a first column, counted from 1, and a width."""
+    """Adjacent partitions with the same profile, each with its first column (from 1) and width."""
 
     profile: str
     parts: list[Span]
@@ -108,35 +108,35 @@ class PartRow:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A counter that is not drawn as slots: its name, its total amount, and the amount that is left.
+    """A counter that is not drawn as slots: its name, its total amount, and how much is left.
 
-    If the counter has few steps, each step is drawn as a pip.
+    A counter with few steps is drawn as pips.
     """
 
     name: str
     left: str
     total: str
     percent: float
-    """The percentage that is taken."""
+    """The percentage that is in use."""
     pips: list[bool]
-    """One value for each step, saying whether it is taken; empty if the counter is drawn without steps."""
+    """Whether each step is in use; empty if the counter is not drawn as pips."""
 
     @property
     def said(self) -> str:
-        """A text that says how much of the counter is left."""
+        """How much of the counter is left, as text."""
         return f"{self.left} of {self.total} left"
 
     @property
     def taken_pips(self) -> int:
-        """The number of pips that are taken."""
+        """The number of pips in use."""
         return sum(self.pips)
 
 
 @dataclass(frozen=True, slots=True)
 class PhysicalDevice:
-    """A device that a counter set represents.
+    """A physical device that a counter set describes.
 
-    It has slots, partitions that lie on the slots, other amounts, and devices that are not drawn on slots.
+    It consists of rows of slots, partitions that cover slots, other counters, and devices that cover no slots.
     """
 
     name: str
@@ -148,17 +148,17 @@ class PhysicalDevice:
 
     @property
     def is_covered(self) -> bool:
-        """True if the partitions in the picture show which slots are taken, because no other device takes slots."""
+        """Whether the drawn partitions show which slots are in use, because no other device uses any."""
         return bool(self.rows) and not self.whole
 
     @property
     def columns(self) -> int:
-        """The number of columns in the longest row."""
+        """The number of slots in the longest row."""
         return max((len(row.slots) for row in self.slots), default=1)
 
 
 def physical_devices(sets: Sequence[CounterSetLeft], devices: Iterable[SceneDevice]) -> list[PhysicalDevice]:
-    """Return the physical devices behind the partitions of a pool, in the order of their counter sets."""
+    """Return the physical devices whose partitions a pool contains, in the order of their counter sets."""
     drawing = [device for device in devices if device.drawn.draws]
     return [made for each in sets if (made := _physical(each, drawing)) is not None]
 
@@ -251,7 +251,7 @@ def _amount(name: str, of: CounterSetLeft, parts: list[SceneDevice]) -> Amount:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A group of devices that have the same value for an attribute. A group without a label has all other devices."""
+    """Devices that have the same value of an attribute, or all other devices if the label is ""."""
 
     label: str
     devices: list[SceneDevice]
@@ -259,19 +259,22 @@ class Frame:
 
 @dataclass(frozen=True)
 class ScenePool:
-    """A pool in a place. Its devices are grouped by frames or drawn as partitions."""
+    """A pool in a place. Its devices are drawn in frames, or as partitions of physical devices."""
 
     pool: DrawnPool
     devices: list[SceneDevice]
 
     @cached_property
     def physical(self) -> list[PhysicalDevice]:
-        """The physical devices that are partitioned, one for each counter set."""
+        """The physical devices that have partitions, one for each counter set."""
         return physical_devices(self.pool.counter_sets, self.devices)
 
     @cached_property
     def frames(self) -> list[Frame]:
-        """The devices that are not partitions, grouped by value. The groups are in the order of their first device."""
+        """The devices that are not partitions, grouped by the value of the attribute.
+
+        Groups are in the order of their first device.
+        """
         parts = {device.at for one in self.physical for row in one.rows for _, _, device in row.parts}
         parts |= {device.at for one in self.physical for device in one.whole}
         groups: dict[str, list[SceneDevice]] = {}
@@ -284,7 +287,7 @@ class ScenePool:
 
 @dataclass
 class ScenePlace:
-    """A place in a scene: a node, or a pool that does not belong to one node. `node` is None for such a pool."""
+    """A node in a picture, or a pool that belongs to no single node. For such a pool, `node` is None."""
 
     number: int
     title: str
@@ -292,27 +295,27 @@ class ScenePlace:
     pools: list[ScenePool]
     reached_by: tuple[str, ...] = ()
     is_new: bool = False
-    """True if the node does not exist yet."""
+    """Whether the node does not exist yet."""
 
     @cached_property
     def devices(self) -> list[SceneDevice]:
-        """All devices in the place, in the order of their positions."""
+        """All devices in the place, by position."""
         return [device for pool in self.pools for device in pool.devices]
 
     @property
     def models(self) -> list[CountedModel]:
-        """The numbers of devices of each model (or driver) in the place. Partitions are not counted."""
+        """The number of devices of each model or driver in the place, without partitions."""
         return counted_models(device for pool in self.pools for device in whole_devices(pool))
 
 
 def whole_devices(pool: ScenePool) -> list[SceneDevice]:
-    """Return the devices of a pool that are not partitions. Only these are counted."""
+    """Return the pool's devices that are not partitions."""
     return [device for frame in pool.frames for device in frame.devices] if pool.physical else pool.devices
 
 
 @dataclass
 class CountedModel:
-    """The numbers of all, free and shared devices of a model, or of a driver that publishes no models."""
+    """How many devices there are of a model (or of a driver without models), and how many are free or shared."""
 
     name: str
     total: int = 0
@@ -321,12 +324,12 @@ class CountedModel:
 
     @property
     def said(self) -> str:
-        """A text that says how many devices are free."""
+        """How many devices are free, as text."""
         return f"{self.free} of {self.total} free" + (f", {self.shared} shared" if self.shared else "")
 
 
 def counted_models(devices: Iterable[SceneDevice]) -> list[CountedModel]:
-    """Return the numbers of devices of each model, or of each driver that publishes no models."""
+    """Return the number of devices of each model, or of each driver without models."""
     found: dict[str, CountedModel] = {}
     for device in devices:
         name = device.drawn.model or device.pool.driver
@@ -339,35 +342,35 @@ def counted_models(devices: Iterable[SceneDevice]) -> list[CountedModel]:
 
 @dataclass
 class Scene:
-    """One picture in a page. If there are two pictures, `title` distinguishes them."""
+    """A picture on a page. If there are two pictures, `title` distinguishes them."""
 
     places: list[ScenePlace]
     title: str = ""
     says: str = "the cluster as it is"
-    """The caption while nothing is picked."""
+    """The caption while no entry is selected."""
     selected: frozenset[str] = frozenset()
-    """The node labels by which pods select."""
+    """The node labels that pods select by."""
     by_node: dict[str, ScenePlace] = field(default_factory=dict)
     by_device: dict[str, list[SceneDevice]] = field(default_factory=dict)
     home: dict[int, ScenePlace] = field(default_factory=dict)
-    """The place of each device, by the device's `id`."""
+    """The place of each device, by `id()` of the device."""
 
     @cached_property
     def states(self) -> list[str]:
-        """The states that devices have in the scene, in the order of `WORDS`."""
+        """The states that devices have in the picture, in the order of `WORDS`."""
         found = {device.state for place in self.places for device in place.devices}
         return [state for state in WORDS if state in found]
 
 
 class Texts:
-    """The texts of a page, by number. Each text is stored only once."""
+    """The texts of a page, numbered so that each text is stored once."""
 
     def __init__(self) -> None:
         self.all: list[str] = []
         self._known: dict[str, int] = {}
 
     def at(self, text: str) -> int:
-        """Return the number of the text. A new text is stored first."""
+        """Return the number of the text, which is added if it is new."""
         number = self._known.get(text)
         if number is None:
             number = self._known[text] = len(self.all)
@@ -376,10 +379,7 @@ class Texts:
 
 
 def scene(picture: ClusterPicture, title: str = "", *, new: Collection[str] = ()) -> Scene:
-    """Return the places of a cluster as a scene, beginning with the nodes in `new`.
-
-    The scene also records where each node and each device is.
-    """
+    """Return a scene with the places of a cluster. Nodes in `new` come first."""
     own: dict[str, list[DrawnPool]] = {node.name: [] for node in picture.nodes}
     others = []
     for pool in picture.pools:

@@ -1,4 +1,4 @@
-"""The picture of a cluster as an HTML fragment for notebooks, independent of the styles and scripts of a page."""
+"""The picture of a cluster as an HTML fragment for notebooks, which needs no styles or scripts."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dra_plan import shown
 from dra_plan.page.scene import WORDS, Scene, SceneDevice, ScenePlace
 
 MOST_PLACES = 24
-"""The maximum number of nodes, and of pools that belong to no node, that are drawn; the rest are counted."""
+"""The maximum number of nodes and shared pools that are drawn. The rest are counted."""
 
 MOST_DEVICES = 32
-"""The maximum number of devices in a place that are drawn; the rest are counted."""
+"""The maximum number of devices drawn in a place. The rest are counted."""
 
 COLOURS = {"free": "#cfeedd", "used": "#d3d9e2", "shared": "#dcd7fb", "tainted": "#fbe3b5", "out": "#f6d0d0"}
-"""The colour of a box by the device's state; its text is dark, regardless of the notebook's theme."""
+"""The colour of a device's box, by state. Its text is dark, whatever the notebook's theme."""
 
 
 def still(scenes: Sequence[Scene]) -> str:
-    """Return a table for each scene, with a row for each place and a box for each device, as HTML.
+    """Return HTML with a table for each scene, which has a row for each place and a box for each device.
 
     Scenes without devices are left out.
     """

@@ -1,4 +1,4 @@
-"""A result as blocks for the templates: lines, tables, bars and funnels."""
+"""Results as blocks for the templates: lines, tables, bars and funnels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dra_plan.text.stories import lines as exclusion_lines
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment of a bar, with its tone (a word from `picks`), its number, and its label."""
+    """A segment of a bar: a tone (one of those in `picks`), a number and a label."""
 
     count: int
     tone: str
@@ -37,32 +37,32 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class BarRow:
-    """A bar with its name. Segments with the number 0 are omitted."""
+    """A bar with a name. Segments whose number is 0 are left out."""
 
     name: str
     segments: Sequence[Segment]
 
     @property
     def total(self) -> int:
-        """The sum of the numbers of all segments."""
+        """The sum of the segments' numbers."""
         return sum(each.count for each in self.segments)
 
     @property
     def said(self) -> str:
-        """The labels of the segments as one text."""
+        """The labels of the segments, as one text."""
         return ", ".join(each.said for each in self.segments if each.count) or "nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Several bars on the same scale, with a title."""
+    """Bars on the same scale, with a title."""
 
     title: str
     rows: Sequence[BarRow]
 
     @property
     def longest(self) -> int:
-        """The total of the longest bar. It is at least 1."""
+        """The total of the longest bar, but at least 1."""
         return max((row.total for row in self.rows), default=0) or 1
 
     def pieces(self, row: BarRow) -> list[tuple[str, float, float]]:
@@ -76,7 +76,7 @@ class Bars:
 
 
 MOST_ROWS = 300
-"""The maximum number of rows in a table; longer tables become plain text, which a browser shows immediately."""
+"""The maximum number of rows in an HTML table. Longer tables are plain text, which browsers show much faster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +89,20 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step in a funnel: the number of devices that the step removes or leaves, and the reason."""
+    """A step in a funnel: how many devices it removes or leaves, and why."""
 
     count: int
     text: str
     kind: str
     code: str = ""
     before: int = 0
-    """The number of devices before the step, of `whole`."""
+    """The number of devices before the step, out of `whole`."""
     findings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FunnelBlock:
-    """A request that cannot be met, with what the request needs and how each check reduces the devices."""
+    """A request that cannot be met: what it needs, and how many devices remain after each check."""
 
     sentence: str
     others: str
@@ -112,7 +112,7 @@ class FunnelBlock:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """The result for a claim set on nodes that are alike."""
+    """The result for a claim set on nodes that give the same result for the same reasons."""
 
     title: str
     tone: str
@@ -126,7 +126,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table. If it has very many rows, they are a single text."""
+    """A table. If there are very many rows, they are a single text."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -138,7 +138,7 @@ Block = TextTable | TextLine
 
 @dataclass(frozen=True, slots=True)
 class BoxLines:
-    """Lines of text for a box in the picture, with the title of the box."""
+    """The title and the lines of text in a box of the picture."""
 
     title: str
     lines: tuple[str, ...]
@@ -146,7 +146,7 @@ class BoxLines:
 
 @dataclass
 class Article:
-    """The article that the page shows for one pick."""
+    """What the page shows about one entry."""
 
     key: str
     name: str
@@ -159,59 +159,53 @@ class Article:
     rest: list[TextLine] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     always: bool = False
-    """True if the article is shown regardless of the pick."""
+    """Whether the article is shown whichever entry is selected."""
     boxes: list[BoxLines] = field(default_factory=list)
-    """The text about devices in the picture when this article is shown."""
+    """The texts about devices that the picture shows with this article."""
     in_vain: str = ""
     suggestions: list[tuple[str, TriedChanges]] = field(default_factory=list)
 
     @property
     def is_brief(self) -> bool:
-        """True if the article has only a few lines."""
+        """Whether the article has only a few lines."""
         return not (self.stories or self.bars or self.rest or self.blocks or self.suggestions or self.in_vain)
 
 
 MOST_SUMMARY_LINES = 8
-"""The maximum number of lines in an article's summary that are not folded."""
+"""The maximum number of summary lines that are shown unfolded."""
 
 
 MOST_BARS = 20
-"""The number of bars that are not folded."""
+"""The maximum number of bars that are shown unfolded."""
 
 
 MOST_NODE_NAMES = 300
-"""The maximum number of nodes in a story that are named; the document has all names."""
+"""The maximum number of nodes named in a story. The document contains all names."""
 
 
 def named_nodes(names: list[str]) -> str:
-    """Return the names of the nodes as one text.
-
-    If there are many nodes, only the first ones are named, and the other nodes are counted.
-    """
+    """Return the names of the nodes as one text. If there are many, only the first are named."""
     return words.listed(names, MOST_NODE_NAMES)
 
 
 def in_short(of: Article) -> str:
-    """Return a brief article as text without empty lines. The first line contains the name of the article."""
+    """Return a brief article as text. The first line contains the article's name."""
     told = [f"{of.name}: {of.word}", of.sentence, *(line.text for line in of.summary)]
     return "\n".join(" ".join(line.split()) for line in told if line.strip())
 
 
 def lines(of: Iterable[str]) -> list[TextLine]:
-    """Return the lines with their depth of indentation. Empty lines are omitted."""
+    """Return the lines with their indentation level, without empty lines."""
     return [TextLine(line.strip(), (len(line) - len(line.lstrip())) // 2) for line in of if line.strip()]
 
 
 def blocks(parts: Iterable[Part]) -> list[Block]:
-    """Return the parts of an answer as blocks of the page.
-
-    The blocks have the same content as the answer has in a file.
-    """
+    """Return the parts of an answer as blocks, with the same content as in a text file."""
     return [block for part in parts for block in _blocks(part)]
 
 
 def without(parts: Iterable[Part], *headers: str) -> list[Part]:
-    """Return the parts without the columns that repeat the heading of an article."""
+    """Return the parts without the table columns named `headers`, which would repeat the heading of an article."""
     return [_without(part, headers) if isinstance(part, Table) else part for part in parts]
 
 
@@ -245,14 +239,14 @@ WORDS = {
     Outcome.REFUSED: "refused",
     Outcome.UNKNOWN: "not known",
 }
-"""The wording of outcomes."""
+"""The text for each outcome."""
 
 
 _TONES = {Outcome.FITS: "good", Outcome.UNDECIDED: "other"}
 
 
 def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
-    """Return the article about a claim set, with its stories and suggestions."""
+    """Return the article about a claim set, with its suggestions and its results on nodes."""
     sentence = headline(of)
     made = Article(
         key=key,
@@ -276,7 +270,7 @@ def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
 
 
 def story(of: NodeStory) -> Story:
-    """Return the story of a claim set on nodes that are alike. The story begins with the cause."""
+    """Return the result for a claim set on similar nodes, the cause first."""
     fits = of.outcome is Outcome.FITS
     title = heading(of).removesuffix(":")
     made = Story(

@@ -1,5 +1,5 @@
-"""Whether a placement exists, regardless of the scheduler: the pods that can run together, their nodes and devices.
+"""Search for the best placement of pods: which pods can run together, on which nodes and with which devices.
 
-The scheduler's filters and the allocator decide what fits on a node; this package has no rules of its own for that. An
-integer program determines the number of nodes with each set of pods. Its solver, HiGHS, is imported when it is needed.
+The scheduler's order does not matter here, but its filters and the allocator decide what fits on a node. An integer
+program decides how many nodes get which pods; its solver, HiGHS, is imported when needed.
 """

@@ -1,9 +1,8 @@
-"""The needs of pods and the amounts on nodes, as numbers that no allocation can exceed.
+"""The amounts that pods need and that nodes have, as a quick test before calls to the allocator.
 
-These numbers save calls to the allocator, and bound results. They are sums over a node's pods: their number, CPU,
-memory and storage; for devices, the total capacity that requests take, the number of requests that take more than half
-of any device, and the number of devices taken if none can be shared. Pods within the numbers do not necessarily fit;
-pods beyond them do not fit.
+The amounts of pods on a node are added up: the number of pods, CPU, memory and storage and, for devices, the total
+capacity that requests take, the number of requests that take more than half of a device, and the number of devices if
+none can be shared. Pods that exceed a node's amounts do not fit; other pods may fit.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from .node_kinds import PlacementCluster, PodToPlace
 
 DeviceName = tuple[str, str, str]
 Amounts = tuple[int, ...]
-"""One number for each sort in `NodeAmounts.sorts`."""
+"""One amount for each entry of `NodeAmounts.sorts`."""
 
 _REQUESTS = ("cpu", "memory", "ephemeral-storage")
 _UNKNOWN = 10**30
@@ -32,9 +31,9 @@ _UNKNOWN = 10**30
 
 
 class NodeAmounts:
-    """The sorts of amounts that pods of these shapes need, and how much of each sort is available.
+    """The amounts that pods of the given shapes need, and that nodes have free.
 
-    The needs of a single pod do not include devices for the `shared` claims. These claims are given by their keys.
+    A pod's amounts do not include devices for the claims in `shared`, which contains keys of claims.
     """
 
     def __init__(
@@ -48,9 +47,9 @@ class NodeAmounts:
         self.sorts: list[Hashable] = list(dict.fromkeys(sort for needs in self._shapes for sort in needs))
         self._position = {sort: position for position, sort in enumerate(self.sorts)}
         self.needs: list[Amounts] = [self._listed(needs) for needs in self._shapes]
-        """The needs of a pod with each shape."""
+        """The amounts that a pod of each shape needs."""
         self.parts: list[tuple[tuple[str, int, int], ...]] = [tuple(self._parts(shape)) for shape in shapes]
-        """What each of a pod's requests needs from each of its devices: capacity, amount, number of devices."""
+        """For each shape, what each request needs from a single device: capacity, amount and number of devices."""
 
     def _listed(self, amounts: Mapping[Hashable, int]) -> Amounts:
         return tuple(amounts.get(sort, 0) for sort in self.sorts)
@@ -118,7 +117,7 @@ class NodeAmounts:
     # Held and available amounts
 
     def held(self, pod: PodToPlace, claims: Iterable[ResourceClaim]) -> Amounts:
-        """Return the amounts that become free when the pod leaves together with these claims."""
+        """Return the amounts that become free when the pod leaves and these claims are deallocated."""
         found = [0] * len(self.sorts)
         for sort, amount in (*self._requested(pod), *self._taken(claims)):
             if sort in self._position:
@@ -126,7 +125,7 @@ class NodeAmounts:
         return tuple(found)
 
     def taken(self, claims: Iterable[ResourceClaim]) -> Iterator[tuple[DeviceName, Device, dict[str, int]]]:
-        """Yield the devices that the claims hold, with the amount of each capacity that they take."""
+        """Yield the devices that the claims hold, with the capacity that they take from each."""
         for claim in claims:
             if claim.key not in self._held:
                 self._held[claim.key] = list(self._taken_by(claim))
@@ -153,19 +152,16 @@ class NodeAmounts:
     def places(
         self, claims: Iterable[ResourceClaim], places: Mapping[tuple[DeviceName, str], int]
     ) -> Iterator[tuple[int, int]]:
-        """Yield the amounts that the claims take from devices.
-
-        Each pair is a position in `places` and an amount. The position stands for a device and a capacity.
-        """
+        """Yield the capacity that the claims take from devices, as (position in `places`, amount)."""
         for device, _, amounts in self.taken(claims):
             for name, amount in amounts.items():
                 if (device, name) in places:
                     yield places[device, name], amount
 
     def devices(self, node: NodeInfo, claims: Iterable[ResourceClaim]) -> dict[tuple[DeviceName, str], int]:
-        """Return the free amount of each capacity on each device that the node reaches.
+        """Return how much of each capacity is free on each device that the node can use.
 
-        Only these claims are treated as holding devices.
+        Only these claims count as holding devices.
         """
         try:
             pools = self._ground.view.gatherer.gather(node.node)
@@ -185,10 +181,7 @@ class NodeAmounts:
         return found
 
     def free(self, node: NodeInfo, claims: Iterable[ResourceClaim]) -> Amounts:
-        """Return the free amounts on the node with its current pods.
-
-        Only these claims are treated as holding devices.
-        """
+        """Return the free amounts on the node. Only these claims count as holding devices."""
         found: Counter[Hashable] = Counter({"pods": node.allowed_pods - len(node.pods)})
         for name in _REQUESTS:
             found[name] = node.allocatable.get(name, 0) - node.requested.get(name, 0)

@@ -1,11 +1,9 @@
-"""The worth of a place for pods that do not now fit on any node, for which other pods, which have a price, must leave.
+"""Bounds on the price of moves, for pods that currently fit on no node because other pods would have to leave.
 
-The numbers in `placement/amounts.py` show which pods could replace which. The search looks for worths at which no
-exchange on any node has a gain, which means that the arriving pods are worth no more than the price and the worth of
-the pods that leave for them. Then every pod with such a shape that leaves its node also costs its worth, wherever it
-goes, and nothing can cost less. All sets of a node's residents are considered, except those that can't gain: at some
-prices for the amounts, at which no shape is worth more than its needs, the free and freed amounts are worth at least as
-much as any pods that could arrive.
+A worth is the price of a place for one pod of a shape. The search looks for worths at which no exchange gains: on no
+node are arriving pods worth more than the prices and worths of the pods that leave for them. A pod of such a shape that
+leaves its node then adds at least its worth to the price, wherever it goes. Every set of pods that may leave a node is
+considered, unless prices for its amounts prove that it gains nothing.
 """
 
 from __future__ import annotations
@@ -17,9 +15,9 @@ from .amounts import Amounts
 from .node_capacity import Combination
 
 MOST_STEPS = 8_000
-"""The maximum number of search steps on one node; if more are needed, the worths are lowered."""
+"""The maximum number of search steps on one node. If more are needed, the worths are lowered."""
 MOST_TRIES = 20
-"""How many times the worths are lowered for one node; after that, all worths are 0."""
+"""The maximum number of times that worths are lowered for one node. After that, all worths are 0."""
 _NOTHING = 1e-9
 _ALIKE = 3
 
@@ -33,18 +31,15 @@ _Price = tuple[tuple[int, float], ...]
 
 
 Size = tuple[str, int]
-"""A capacity, and an amount of it on one device."""
+"""A capacity name, and an amount of it on a single device."""
 
 Asked = tuple[tuple[int, int], ...]
-"""The needs that are not 0, by position in a list of amounts."""
+"""The needs that are not 0, as (position in a list of amounts, need)."""
 
 
 @dataclass(frozen=True)
 class SizedNeeds:
-    """The needs of some shapes.
-
-    The total amounts come first, and then the number of parts of each size that are needed on devices.
-    """
+    """The needs of some shapes: total amounts, followed by the number of parts of each size on single devices."""
 
     sizes: tuple[Size, ...]
     asked: Mapping[int, Asked]
@@ -52,20 +47,14 @@ class SizedNeeds:
 
 @dataclass(frozen=True)
 class ShapeNeeds:
-    """The needs of a pod of each shape, in total and for each of the pod's devices.
-
-    The need for a device consists of a capacity, an amount and a number of devices.
-    """
+    """The needs of each shape: `needs` in total, and `parts` on single devices."""
 
     needs: Sequence[Amounts]
     parts: Sequence[Sequence[Part]]
     _sized: dict[tuple[int, ...], SizedNeeds] = field(default_factory=dict, compare=False)
 
     def sized(self, some: tuple[int, ...]) -> SizedNeeds:
-        """Return the needs of these shapes.
-
-        They include the sizes of the parts that a shape needs on single devices.
-        """
+        """Return the needs of these shapes, including the parts on single devices."""
         if some not in self._sized:
             sizes = sorted({(name, size) for shape in some for name, size, _ in self.parts[shape] if size})
             asked = {shape: tuple(self._asked(shape, sizes)) for shape in some}
@@ -98,7 +87,7 @@ def _without(free: Sequence[int], asked: Asked, number: int = 1) -> list[int]:
 
 @dataclass(frozen=True)
 class AlikeResidents:
-    """Residents of one node that have the same shape, hold the same amounts, and have the same price."""
+    """Pods on one node with the same shape, the same amounts and the same price."""
 
     positions: tuple[int, ...]
     amounts: Amounts
@@ -108,7 +97,10 @@ class AlikeResidents:
 
 @dataclass(frozen=True)
 class NodeRoom:
-    """The free amounts on a node and on its devices, its residents, and the shapes that fit if all residents leave."""
+    """A node with its free amounts, its devices and the pods that may leave it.
+
+    `total` has the free amounts once all of them have left, and `shapes` are the shapes that then fit.
+    """
 
     name: str
     free: Amounts
@@ -117,12 +109,12 @@ class NodeRoom:
     shapes: tuple[int, ...]
     devices: tuple[tuple[str, int], ...]
     held: tuple[Amounts, ...]
-    """The amounts that each resident holds."""
+    """The amounts that each pod holds, by position."""
     takes: tuple[tuple[tuple[int, int], ...], ...]
-    """The amounts that each resident takes, by device."""
+    """The capacity that each pod takes, as (index in `devices`, amount)."""
 
     def has(self, needs: Asked, stay: Collection[int]) -> bool:
-        """Return whether the node has these amounts free if only the residents at these positions stay."""
+        """Return whether the node has these amounts free if only the pods at these positions stay."""
         if 2 * len(stay) <= len(self.held):  # the shorter of two sums
             start, sign, some = self.total, -1, [self.held[position] for position in stay]
         else:
@@ -131,10 +123,7 @@ class NodeRoom:
         return all(start[sort] + sign * sum([held[sort] for held in some]) >= need for sort, need in needs)
 
     def takers(self, shapes: ShapeNeeds, shape: int, leaves: Sequence[tuple[AlikeResidents, int]] = ()) -> int:
-        """Return how many pods of the shape the free amounts allow once these residents have left.
-
-        Only amounts are compared, so the pods may still not fit.
-        """
+        """Return how many pods of the shape the amounts allow once these pods have left. Fewer may fit."""
         sized, free = shapes.sized((shape,)), self.free
         asked = sized.asked[shape]
         if not leaves:
@@ -146,9 +135,9 @@ class NodeRoom:
     def least_losses(
         self, shapes: ShapeNeeds, some: Iterable[int], worth: Mapping[int, float]
     ) -> Iterator[tuple[int, float]]:
-        """Yield the shapes for which an exchange on this node may gain, each with a lower bound on the loss.
+        """Yield the shapes for which an exchange on the node may gain, each with a lower bound on its loss.
 
-        The loss is the cost of making room for one pod: the prices of the residents that leave, and the worths of their
+        The loss is what making room for one pod costs: the prices of the pods that leave, and the worths of their
         shapes.
         """
         here = sorted(
@@ -173,7 +162,7 @@ class NodeRoom:
                 yield shape, least
 
     def left(self, leaves: Sequence[tuple[AlikeResidents, int]], sizes: Sequence[Size]) -> list[int]:
-        """Return the free amounts once these residents have left, followed by the number of free parts of each size.
+        """Return the free amounts once these pods have left, followed by the number of free parts of each size.
 
         A part is an amount of a capacity on a single device.
         """
@@ -196,7 +185,7 @@ class NodeRoom:
 
 
 def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int]:
-    """Return the shapes whose pods currently fit on no node, regardless of the devices that are chosen."""
+    """Return the shapes that currently fit on no node, whichever devices are chosen."""
     number = len(shapes.needs)
     return frozenset(
         shape
@@ -206,11 +195,10 @@ def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int
 
 
 def worths(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, stuck: frozenset[int]) -> list[list[float]]:
-    """Return several lists with a worth for each shape. With the worths in any of the lists, no exchange gains.
+    """Return several lists with a worth for each shape. With any of the lists, no exchange gains.
 
-    Only `stuck` shapes are worth more than 0. For each of the two sorts of amounts that differ most between the shapes,
-    one list has worths that are proportional to the pods' needs of this sort. The last list contains the mean of the
-    worths in both lists.
+    Only the `stuck` shapes are worth more than 0. For each of the two amounts that differ most between these shapes,
+    one list is proportional to the amount. Another list is the average of both.
     """
     number = len(shapes.needs)
     dearest = max((group.price for room in rooms for group in room.groups), default=0)
@@ -257,9 +245,9 @@ def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[floa
 
 
 class WorthPrices:
-    """Prices for amounts. At these prices, the needs of a shape never cost more than the shape's weight.
+    """Prices for amounts. At these prices, the needs of a shape never cost more than its weight.
 
-    Sizes on devices have no price.
+    Parts on single devices have no price.
     """
 
     def __init__(self, shapes: ShapeNeeds, weights: Sequence[float]) -> None:
@@ -267,10 +255,7 @@ class WorthPrices:
         self._known: dict[tuple[int, ...], list[_Price]] = {}
 
     def of(self, some: tuple[int, ...]) -> list[_Price]:
-        """Return several lists of prices.
-
-        At the prices in each list, no pod of these shapes costs more than its weight.
-        """
+        """Return several lists of prices. With any of the lists, none of these shapes costs more than its weight."""
         if some not in self._known:
             self._known[some] = list(self._made(some))
         return self._known[some]
@@ -302,14 +287,14 @@ class WorthPrices:
 
 
 class PlaceWorths:
-    """The largest worth of the pods that a node without its residents can hold in addition to given pods."""
+    """The worth of the pods that a node can hold once all pods that may leave have left."""
 
     def __init__(self, prices: WorthPrices) -> None:
         self._prices, self.weights = prices, prices.weights
         self._known: dict[tuple[Amounts, tuple[int, ...], Combination], float] = {}
 
     def beside(self, room: NodeRoom, comes: Combination) -> float:
-        """Return the worth of these pods and of the pods that the node can hold in addition to them."""
+        """Return the worth of these pods, and of the pods that the node can hold in addition to them."""
         key = room.total, room.shapes, comes
         if key not in self._known:
             needs = self._prices.shapes.needs
@@ -439,9 +424,9 @@ def _dot(price: _Price, amounts: Sequence[int]) -> float:
 def single_exchanges(
     rooms: Sequence[NodeRoom], shapes: ShapeNeeds, demand: Sequence[int], worth: Sequence[float], most: int
 ) -> list[tuple[str, Combination, tuple[int, ...]]]:
-    """Return the exchanges in which one resident leaves a node and at most three pods of these shapes take its room.
+    """Return the exchanges in which one pod leaves a node and up to three pods take its place, best first.
 
-    The exchanges with the largest gain come first. There are at most `_ALIKE` exchanges for the same pods.
+    There are at most `_ALIKE` exchanges for the same arriving pods.
     """
     best: dict[_Comes, list[tuple[int, str, tuple[int, ...]]]] = {}
     sized, meant = shapes.sized(tuple(demand)), frozenset(demand)

@@ -1,7 +1,7 @@
-"""Pods that run only together: gangs in scheduling.k8s.io, and groups that have to stay in one domain.
+"""Pods that must run together: gangs (scheduling.k8s.io), and groups that must stay in one domain.
 
-Each group's requirements come first, then goals (for each priority, the gangs that start, then pods), then the removal
-of incomplete gangs from a placement that was carried out.
+In order: the requirements of each group; the goals of a placement, by priority; and the removal of incomplete gangs
+from a placement.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from .node_kinds import PlacementCluster, PodKind, PodToPlace
 from .program import Gang, Goal
 
 Domains = tuple[frozenset[str], ...]
-"""The names of the nodes in each domain."""
+"""The node names of each domain."""
 
 
 @dataclass(frozen=True)
 class GroupToPlace:
-    """The constraints on a group's pods that have no node.
+    """A group with pods that have no node yet.
 
-    At least `least` of these pods are placed, or none, and all of them are placed in one domain. `pods` is the number
-    of these pods. `priority` is the highest priority of these pods. It determines when the scheduler takes the group.
+    Either none of these pods or at least `least` are placed, all in the same domain. `pods` is their number. `priority`
+    is their highest priority, which decides when the scheduler tries the group.
     """
 
     key: GroupKey
@@ -35,16 +35,16 @@ class GroupToPlace:
 
     @property
     def is_gang(self) -> bool:
-        """True if the group has not started yet and therefore needs several nodes at the same time."""
+        """True if the group has not started, so that several of its pods need nodes at the same time."""
         return self.least > 0
 
     @property
     def is_short(self) -> bool:
-        """True if the group has too few pods to start on any nodes."""
+        """True if the group has too few pods to start."""
         return self.pods < self.least
 
     def inside(self, node: str) -> frozenset[str] | None:
-        """Return the nodes that the group can use once one of its pods is on this node, or None for all nodes."""
+        """Return the nodes that the group can use if one of its pods is on this node, or None for all nodes."""
         if self.domains is None:
             return None
         return next((domain for domain in self.domains if node in domain), frozenset())
@@ -54,7 +54,7 @@ NO_GROUPS: Mapping[GroupKey, GroupToPlace] = {}
 
 
 def groups_of(ground: PlacementCluster, candidates: Iterable[PodToPlace]) -> dict[GroupKey, GroupToPlace]:
-    """Return the groups of the candidates that constrain a placement, under the feature gates of the release."""
+    """Return the groups of these pods that restrict their placement, given the feature gates of the target."""
     waiting: dict[GroupKey, list[PodToPlace]] = {}
     for each in candidates:
         if each.info.group is not None:
@@ -83,15 +83,12 @@ def _domains(ground: PlacementCluster, key: GroupKey) -> Domains | None:
 
 
 def apart(groups: Iterable[GroupToPlace]) -> list[frozenset[str]]:
-    """Return the domains of all groups, without duplicates. A node in a domain is not like a node outside it."""
+    """Return the domains of all groups, without duplicates. Nodes inside and outside a domain are not alike."""
     return list(dict.fromkeys(domain for group in groups for domain in group.domains or ()))
 
 
 def gang_of(group: GroupToPlace, kinds: Sequence[PodKind], node_kinds: Mapping[str, int]) -> Gang:
-    """Return the group as a gang of the integer program.
-
-    `node_kinds` contains the position of the kind of each node, with the name of the node as the key.
-    """
+    """Return the group as a gang of the integer program. `node_kinds` has the kind of each node, by name."""
     own = frozenset(i for i, kind in enumerate(kinds) if kind.first.info.group == group.key)
     domains = group.domains
     inside = None if domains is None else tuple(frozenset(node_kinds[name] for name in domain) for domain in domains)
@@ -101,10 +98,10 @@ def gang_of(group: GroupToPlace, kinds: Sequence[PodKind], node_kinds: Mapping[s
 def goals_of(
     kinds: Sequence[PodKind], groups: Sequence[GroupToPlace] = (), *, by_priority: bool = False
 ) -> tuple[Goal, ...]:
-    """Return the goals of a placement. By default, there is one goal, to place as many pods as possible.
+    """Return the goals of a placement: by default, to place as many pods as possible.
 
-    If `by_priority` is set, there are two goals for each priority, the highest priority first: to start as many gangs
-    as possible, and then to place as many pods as possible.
+    With `by_priority`, there are two goals for each priority, the highest first: to start as many gangs as possible,
+    and then to place as many pods as possible.
     """
     if not by_priority:
         return (Goal(kinds=tuple(range(len(kinds)))),)
@@ -119,9 +116,11 @@ def goals_of(
 
 @dataclass(frozen=True)
 class PodShapes:
-    """The shapes of pods. A shape merges kinds of pods that have the same requirements and may run on the same nodes.
+    """The shapes of pods.
 
-    `of_kinds` contains the position of the shape of each kind.
+    Kinds of pods have the same shape if they have the same requirements and may run on the same nodes.
+
+    `of_kinds` has the index of each kind's shape.
     """
 
     kinds: tuple[PodKind, ...]
@@ -129,7 +128,7 @@ class PodShapes:
 
     @classmethod
     def of(cls, kinds: Sequence[PodKind], groups: Mapping[GroupKey, GroupToPlace]) -> PodShapes:
-        """Return the shapes of these kinds. A kind whose pods are copies of a template has a shape of its own."""
+        """Return the shapes of these kinds. A kind that is copied from a template has a shape of its own."""
         positions: dict[Hashable, int] = {}
         merged: list[PodKind] = []
         found = []
@@ -147,18 +146,18 @@ class PodShapes:
 
 
 class WholeGroups:
-    """The groups in a placement that is being carried out.
+    """The groups of a placement that is being carried out.
 
-    They limit the nodes on which pods of a group may run, and decide which pods must be removed again.
+    They restrict the nodes that a pod may be added to, and decide which pods must be removed again.
     """
 
     def __init__(self, groups: Mapping[GroupKey, GroupToPlace]) -> None:
         self._groups = groups
 
     def may_be(self, placed: Iterable[tuple[PodToPlace, str]]) -> Callable[[PodToPlace, str], bool]:
-        """Return a function that returns whether a pod may be added to a node.
+        """Return a function that tells whether a pod may be added to a node.
 
-        A pod may not be added if its gang does not run yet, or if the node is not in the domain of the gang.
+        A pod may not be added if its gang does not run yet, or if the node is outside the domain of the gang.
         """
         first: dict[GroupKey, str] = {}
         for candidate, node in placed:
@@ -177,12 +176,12 @@ class WholeGroups:
         return allowed
 
     def started(self, placed: Iterable[PodToPlace]) -> set[GroupKey]:
-        """Return the gangs that have enough placed pods."""
+        """Return the gangs with enough placed pods to start."""
         numbers = _numbers(placed)
         return {key for key, group in self._groups.items() if group.is_gang and numbers.get(key, 0) >= group.least}
 
     def parts(self, placed: Collection[PodToPlace]) -> list[PodToPlace]:
-        """Return the placed pods of gangs that have too few placed pods."""
+        """Return the placed pods of gangs that do not have enough placed pods to start."""
         started = self.started(placed)
         return [each for each in placed if self._is_of_gang(each) and each.info.group not in started]
 

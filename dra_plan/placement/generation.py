@@ -1,11 +1,10 @@
-"""Columns created when the program needs them, for nodes that can hold too many combinations to check all of them.
+"""Create columns as the program needs them, for nodes with too many combinations of pods to check all of them.
 
-If a program is solved with fractions, the solution gives the value of one more pod with each shape, and the cost of a
-node of each kind. For each kind of node, the most valuable combination is searched for (`placement/pricing.py`). If its
-value exceeds the node's cost, it becomes a new column. When there is no such combination, no unchecked combination
-could improve the program, so the value with fractions bounds every placement; before that, the value of the
-combinations found gives a looser bound (the Lagrangian bound). Then the program is solved in whole numbers with the
-created columns.
+Solving the program with fractions gives a value for a pod of each shape and a cost for a node of each kind. For each
+kind of node, `pricing` searches for the most valuable combination; it becomes a column if its value exceeds the cost of
+the node. Once no combination does, the value of the program bounds every placement. Until then, the combinations that
+were found give a weaker bound (the Lagrangian bound). Finally, the program is solved in whole numbers with the columns
+so far.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from .program import Column, Program, Rows, Solution
 from .solver import relax, solve
 
 MOST_ROUNDS = 60
-"""How many times a program is solved with fractions for one goal."""
+"""The maximum number of times that a program is solved with fractions for one goal."""
 MOST_BRANCHES = 300
-"""The maximum number of nodes in the search tree for a program in whole numbers; the bounds show what is missed."""
+"""The maximum number of nodes in the search tree of a program in whole numbers."""
 _NOTHING = 1e-6
 
 
 @dataclass(frozen=True)
 class Priced:
-    """The most valuable combination of pods that was found, and its value.
+    """The most valuable combination of pods that was found.
 
     No combination that may fit has a value above `bound`.
     """
@@ -38,17 +37,17 @@ class Priced:
 
 
 class Pricer(Protocol):
-    """A search for the most valuable combinations of pods on nodes."""
+    """Searches for the most valuable combination of pods on a node."""
 
     def best(self, node_kind: int, worth: Sequence[float], price: float) -> Priced:
-        """Return the best combination of pods on a node of this kind.
+        """Return the most valuable combination of pods on a node of this kind.
 
-        `worth` is the worth of a pod of each shape, and `price` is the price of the node.
+        `worth` is the value of a pod of each shape, and `price` is the cost of the node.
         """
 
 
 class ColumnGeneration:
-    """Integer programs that have different goals and needs, and share the columns that are created for them."""
+    """Solves integer programs that share their columns but have different goals and needs."""
 
     def __init__(self, pricer: Pricer, columns: Sequence[Column]) -> None:
         self._pricer = pricer
@@ -60,7 +59,7 @@ class ColumnGeneration:
         return bound < rows.most(rows.goals()[0])
 
     def best(self, program: Program) -> tuple[Solution, Program]:
-        """Return the best solution that was found, and the program with all columns to which the solution refers."""
+        """Return the best solution that was found, with the program whose columns it refers to."""
         held: list[int] = []
         bounds: list[int] = []
         values: list[int] | None = None

@@ -1,9 +1,9 @@
-"""The capacity of a node once some of its running pods have left, found with the filters and the allocator.
+"""Find out which pods fit on a node once some of its pods have left, with the filters and the allocator.
 
-`Vacancies` decides whether pods fit in addition to those that stay, and which pods have to leave to make the new pods
-fit. Nodes that have the same devices, held by pods in the same way, share the allocator's results. If a result is
-undecided, or if a defect in the release makes it depend on the order of pods, the pods count as fitting. This is safe,
-because a plan built on it is carried out before it is reported, and a resulting bound is never too high.
+`Vacancies` decides whether pods fit in addition to the pods that stay, and which pods must leave. Nodes with the same
+devices, used in the same way, share results. If a result is undecided, or depends on the order of pods because of a
+defect, the pods count as fitting. This is safe, because plans are carried out before they are reported, and bounds only
+become weaker.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from .node_capacity import BY_ORDER, Combination
 from .node_kinds import PlacementCluster, PodKind, PodToPlace, encoded, kinds_of
 
 PodKey = tuple[str, str]
-"""Namespace and name of a pod."""
+"""The namespace and name of a pod."""
 
 MOST_SUBSETS = 8
-"""The number of pods, not certain to leave, of which all subsets are tried."""
+"""All subsets of the pods that need not leave a node are tried, up to this number of pods."""
 MOST_CLAIMS = 4
-"""The number of shared claims of pods that leave a node, of which all subsets are freed."""
+"""All subsets of the shared claims on a node are freed, up to this number of claims."""
 
 
 @dataclass(frozen=True, eq=False)
 class Resident:
-    """A running pod that may leave its node: its replacement, its shape, its price, and the claims that it frees.
+    """A running pod that may leave its node, with its replacement and the claims that it frees.
 
-    Claims that several pods share become free when all of these pods have left. If the pod has a `loss`, it needs no
-    other node, and `loss` is the additional cost of its leaving. `budgets` are the positions of the disruption budgets
-    that count its eviction.
+    A claim that several pods share becomes free when all of them have left. A pod with a `loss` needs no other node,
+    and `loss` is an additional price for its leaving. `budgets` are the positions of the disruption budgets that
+    protect it.
     """
 
     candidate: PodToPlace
@@ -71,21 +71,21 @@ class _Coming:
 
 @dataclass(frozen=True)
 class Leavings:
-    """Sets of pods on a node. If all pods in one of the sets leave, other pods fit.
+    """The sets of pods on a node that can leave to make room for other pods.
 
-    Pods are given by their positions. Any other set that makes enough room costs at least `least`. If no set makes
-    enough room, `least` is None.
+    Pods are given by position. A set that is not listed costs at least `least`, which is None if no set makes enough
+    room.
     """
 
     sets: tuple[tuple[int, ...], ...]
     least: int | None
     complete: bool = True
-    """True if these are all such sets."""
+    """True if all such sets are listed."""
 
 
 @dataclass(frozen=True)
 class LeavingPod:
-    """A running pod that may leave its node. Its replacement is not known yet. `Resident` describes the fields."""
+    """A running pod that may leave its node. `Resident` describes the fields."""
 
     pod: Pod
     price: int
@@ -95,7 +95,7 @@ class LeavingPod:
 
 
 class Vacancies:
-    """The nodes with the pods that may leave them. `ground` is the cluster without any of these pods."""
+    """The nodes with the pods that may leave them. `ground` is the cluster without these pods."""
 
     def __init__(self, ground: PlacementCluster, shapes: Sequence[PodKind], residents: Iterable[Resident]) -> None:
         self._ground, self.shapes = ground, shapes
@@ -116,11 +116,11 @@ class Vacancies:
         self.apart = any(pod.info.terms.required_anti for kind in shapes for pod in kind.members) or any(
             info.terms.required_anti for node in ground.nodes for info in node.pods.values()
         )
-        """True if any pod may not share a node with certain other pods."""
+        """True if a pod has a required anti-affinity term."""
         self.asked = 0
-        """The number of calls of the allocator."""
+        """The number of calls to the allocator."""
         self.shared = tuple(self._users_of_claims())
-        """The claims of several pods that may leave together."""
+        """The claims that several of the pods share."""
 
     def _users_of_claims(self) -> Iterator[ClaimUsers]:
         shapes: dict[str, set[int]] = {}
@@ -139,10 +139,7 @@ class Vacancies:
                 yield ClaimUsers(node, frozenset(positions), frozenset(shapes[key]))
 
     def together(self, node: str, leaves: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        """Yield these residents alone.
-
-        Then yield them with all users of some or all of the claims that they share.
-        """
+        """Yield these pods, and then these pods with all users of some of the claims that they share."""
         here = [users for users in self.shared if users.node == node and users.positions & set(leaves)]
         for number in range(len(here) + 1 if len(here) <= MOST_CLAIMS else 1):
             for some in combinations(here, number):
@@ -152,9 +149,10 @@ class Vacancies:
     def of(
         cls, ground: PlacementCluster, leaving: Sequence[LeavingPod], rooms: Sequence[PodKey]
     ) -> tuple[Vacancies, Combination]:
-        """Return the vacancies when these pods leave, and the number of pods of each shape that are wanted.
+        """Return the vacancies if the pods in `leaving` may leave, and the number of pods of each shape in `rooms`.
 
-        `rooms` are the wanted pods. In `ground`, each pod that leaves has a pending replacement of the same name.
+        `rooms` are the pods that need room. In `ground`, each pod that may leave has a pending replacement of the same
+        name.
         """
         there = {_key(pod): pod for pod in ground.cluster.pods.values()}
         keys = [_key(each.pod) for each in leaving]
@@ -187,12 +185,12 @@ class Vacancies:
 
     @cached_property
     def rooms(self) -> list[NodeRoom]:
-        """The free amounts on each node, with the pods that may leave the node."""
+        """Each node with its free amounts and the pods that may leave it."""
         return [self._room(node) for node in self.residents]
 
     @cached_property
     def rooms_by_name(self) -> dict[str, NodeRoom]:
-        """The same nodes as in `rooms`, with their names as keys."""
+        """The entries of `rooms`, by node name."""
         return {room.name: room for room in self.rooms}
 
     def _room(self, name: str) -> NodeRoom:
@@ -239,7 +237,7 @@ class Vacancies:
         return self._within[key]
 
     def most_of(self, node: str, shape: int, most: int) -> int:
-        """Return how many pods of the shape fit on the node if all residents leave, but at most `most`."""
+        """Return how many pods of the shape, at most `most`, fit on the node once the pods that may leave have left."""
         number = 0
         while number < most and self.fits(node, (), self._only(shape, number + 1)):
             number += 1
@@ -249,7 +247,7 @@ class Vacancies:
         return tuple(number if i == shape else 0 for i in range(len(self.shapes)))
 
     def fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
-        """Return whether these pods fit on the node if only the residents at the positions in `stay` stay."""
+        """Return whether these pods fit on the node if only the pods at the positions in `stay` stay."""
         if stay:
             return self._fits(node, stay, comes)
         key = self.empty_kinds[node], comes
@@ -259,7 +257,10 @@ class Vacancies:
 
     @cached_property
     def empty_kinds(self) -> dict[str, int]:
-        """A number for each node. Nodes with the same number can hold the same pods if all their residents leave."""
+        """A number for each node.
+
+        Nodes with the same number can hold the same pods once the pods that may leave have left.
+        """
         numbers: dict[Hashable, int] = {}
         return {n.name: numbers.setdefault(self._empty_kind(n), len(numbers)) for n in self._ground.nodes}
 
@@ -405,10 +406,7 @@ class Vacancies:
     # Pods that have to leave
 
     def leavings(self, node: str, comes: Combination) -> Leavings:
-        """Return the sets of residents that make enough room for these pods.
-
-        There is enough room if all residents in one of the sets leave the node.
-        """
+        """Return the sets of pods that can leave the node to make room for these pods."""
         here = self.residents[node]
         everybody = range(len(here))
         if not self.fits(node, (), comes):
@@ -466,9 +464,10 @@ def _looks_around(pod: Pod) -> bool:
 
 
 def likeness(candidate: PodToPlace) -> Hashable:
-    """Return the properties that distinguish pods if some pods affect others.
+    """Return a key that is equal for pods that are alike even if pods affect each other.
 
-    These properties are the node requirements, labels, affinity and spreading terms, and volumes.
+    It contains the requirements for a node, labels, affinity, spread constraints and volumes. It is None if no pod is
+    like this one.
     """
     metadata, spec = candidate.pod.metadata, candidate.pod.spec
     told = msgspec.json.encode((spec.affinity, spec.topology_spread_constraints, spec.volumes))

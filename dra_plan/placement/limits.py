@@ -1,7 +1,6 @@
-"""The limits on searches: the step budget for all searches together, and the user's time limit.
+"""The limits of searches: a number of steps, and the time limit of the user.
 
-If there is no time limit, the number of steps is limited instead of seconds, so that results do not depend on the
-machine. When most steps are spent, later queries get few steps, or are skipped.
+Without a time limit, steps are limited instead of seconds, so that results do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -16,11 +15,10 @@ _CLAIMS = 8
 
 @dataclass
 class StepBudget:
-    """The number of search steps that may be taken.
+    """The number of steps that searches may take.
 
-    A search takes at most `each` steps. Once `total` steps are spent, a search takes at most `brief` steps: the plain
-    walk then ends early, but a query that pruning refutes immediately is still decided. Once `brief_total` more steps
-    are spent, no further queries are examined.
+    A search may take `each` steps until `total` steps are spent, and then `brief` steps, which are enough for pods that
+    pruning rejects at once. Once `brief_total` more steps are spent, there are no further searches.
     """
 
     each: int = 5_000
@@ -31,7 +29,7 @@ class StepBudget:
 
     @property
     def is_spent(self) -> bool:
-        """True if no further queries are examined."""
+        """True if no further searches may start."""
         return self.spent >= self.total + self.brief_total
 
     @property
@@ -40,19 +38,18 @@ class StepBudget:
         return self.each if self.spent < self.total else self.brief
 
     def spend(self, steps: int, claims: int) -> None:
-        """Charge the steps of a search for this number of claims. With more claims, each step costs more.
+        """Count the steps of a search as spent, and ten more for its start.
 
-        The query itself costs about ten steps.
+        Each step costs more if there are many claims.
         """
         self.spent += (steps + 10) * max(1, claims // _CLAIMS)
 
 
 @dataclass
 class SearchTime:
-    """The limits that end a search apart from its steps: a `deadline` in monotonic time, and the callback `stopped`.
+    """The time limit of searches: a `deadline` (`time.monotonic`), and `stopped`, which returns whether to stop.
 
-    `stopped` returns whether to stop. `progress` is called with the number of kinds of nodes examined so far, and the
-    number of all kinds.
+    `progress` is called with the number of node kinds that are done, and the number of all node kinds.
     """
 
     deadline: float | None = None
@@ -61,12 +58,12 @@ class SearchTime:
 
     @property
     def is_over(self) -> bool:
-        """True if no further queries are examined."""
+        """True if the time is over."""
         return self.stopped() or (self.deadline is not None and time.monotonic() > self.deadline)
 
     @property
     def seconds(self) -> float | None:
-        """The number of seconds that are left, or None if there is no limit."""
+        """The number of seconds left, or None if there is no limit."""
         if self.stopped():
             return 0.0
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())

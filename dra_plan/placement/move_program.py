@@ -1,9 +1,8 @@
-"""The integer program over columns of moves, in which nodes with the same columns share their variables.
+"""The integer program that chooses the pods to move.
 
-A column lists the pods that arrive at one node and those that leave it. Two nodes are alike if for each column of one,
-the other has a column with the same arriving pods, the same shapes leaving, and the same price. The variables count the
-nodes of each class that have a column, so the program's size depends on the number of classes, not of nodes. Nodes
-whose columns are named in a row of their own are classes of their own.
+A column lists the pods that arrive at a node and the pods that leave it. Nodes whose columns have equal prices,
+arriving pods and leaving shapes form a class and share variables, so that the size of the program depends on the number
+of classes. A node whose columns are named in a row of their own is a class of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _ALL = 1_000_000
 
 @dataclass(frozen=True)
 class MoveColumn:
-    """A change on one node: the number of pods of each shape that arrive, and the residents that leave."""
+    """A change on one node: the number of pods of each shape that arrive, and the pods that leave."""
 
     node: str
     comes: Combination
@@ -30,15 +29,15 @@ class MoveColumn:
 
 
 Departures = Mapping[str, tuple[int, ...]]
-"""The residents that leave each node, by their positions."""
+"""The pods that leave each node, by position."""
 
 
 @dataclass(frozen=True)
 class RoomWanted:
-    """The capacity that is wanted, as a number of pods of each shape.
+    """The room that is wanted, as a number of pods of each shape.
 
-    If `most` is set, as much of this capacity as possible is wanted. At most `moves` pods may leave their nodes. Of the
-    pods that each disruption budget protects, at most the number in `budgets` may leave.
+    If `most` is true, as much of it as possible is wanted. At most `moves` pods may leave their nodes and, of the pods
+    that each disruption budget protects, at most the number in `budgets`.
     """
 
     pods: Combination
@@ -49,11 +48,11 @@ class RoomWanted:
 
 @dataclass(frozen=True)
 class Repacking:
-    """The result of the program: the columns to carry out, the price of their moves, and bounds on all other results.
+    """A solution of the program: the columns to carry out, the price of their moves, and bounds.
 
-    `columns` is None if nothing was found. `possible` is False if it is proved that there is nothing to find. `least`
-    is the lowest price that is not excluded. `rooms` says how much of the wanted capacity becomes available, and
-    `most_rooms` is an upper bound on `rooms`.
+    `columns` is None if no solution was found. `possible` is False if it is proved that there is none. No solution
+    costs less than `least`. `rooms` is how much of the wanted room becomes available, and `most_rooms` is an upper
+    bound.
     """
 
     columns: tuple[MoveColumn, ...] | None
@@ -66,9 +65,9 @@ class Repacking:
 
 @dataclass(frozen=True)
 class GonePods:
-    """The numbers of pods that leave in a column, by shape and by disruption budget.
+    """The number of pods that leave in a column, by shape and by disruption budget.
 
-    `losable` counts the leaving pods that need no other node, by shape and loss.
+    `losable` counts those that need no other node, by shape and loss.
     """
 
     by_shape: Mapping[int, int]
@@ -78,11 +77,10 @@ class GonePods:
 
 @dataclass(frozen=True)
 class ClaimUsers:
-    """A claim that several pods use.
+    """A claim that several pods use, on the node where its devices are.
 
-    It is described by the node where it has devices, its users on this node, and the shapes of all its users.
-    `positions` are the positions of the users on the node that may leave. Only when all of these users have left can
-    all users be together on another node.
+    `positions` are its users on the node that may leave, and `shapes` are the shapes of all its users. The users can
+    move together only if all users on the node leave.
     """
 
     node: str
@@ -96,7 +94,7 @@ class ClaimUsers:
 
 @dataclass(frozen=True)
 class PricedColumn:
-    """A column with its price, and with the pods that leave in it."""
+    """A column with its price and the pods that leave in it."""
 
     column: MoveColumn
     gone: GonePods
@@ -116,11 +114,10 @@ class _NodeClass:
 
 
 class MoveProgram:
-    """The integer program that chooses columns so that there is enough room and every pod that leaves has a node.
+    """The integer program that chooses the cheapest columns with room for the wanted pods and the pods that leave.
 
-    The program looks for the lowest price. If `tight` is given, only pods of these shapes need another node. The
-    columns in one of the `cuts` are never all chosen together. `stay` contains sets of pods by node; the pods in one
-    set do not leave unless other pods leave too.
+    If `tight` is given, only pods of the shapes in it need another node. The columns of a set in `cuts` are never all
+    chosen. The pods of a set in `stay`, given by node, do not leave unless other pods leave too.
     """
 
     def __init__(
@@ -136,9 +133,9 @@ class MoveProgram:
         self._apart = {column.node for cut in cuts for column in cut}
         self._apart.update((node for each in stay for node in each), (each.node for each in shared))
         self._losses: dict[int, int] = {}
-        """The variables that count lost pods, with the price of each."""
+        """The variables for lost pods, with the price of each."""
         self._places: dict[int, int] = {}
-        """The positions of the rows that give pods with a shape a node, by shape."""
+        """The row that gives pods of each shape a node, by shape."""
         self._positions = {each.column: position for position, each in enumerate(priced)}
         self._classes = self._classed(priced)
         self._variables = [(each, key, one) for each in self._classes for key, one in each.columns.items()]
@@ -249,9 +246,9 @@ class MoveProgram:
     # Solving
 
     def solved(self, time: SearchTime) -> Repacking:
-        """Return the cheapest choice of columns.
+        """Return the cheapest solution.
 
-        If as much room as possible is wanted, return the choice with the most room.
+        If as much room as possible is wanted, it is the cheapest with the most room.
         """
         all_rooms = most = sum(self._wanted.pods)
         if self._wanted.most:
@@ -269,10 +266,9 @@ class MoveProgram:
         return self._told(cheap, nodes, (all_rooms, most))
 
     def worths(self, most: int, time: SearchTime) -> Mapping[int, float]:
-        """Return what a place for a pod of each shape is worth, up to `most`, if fractions of columns could be chosen.
+        """Return the worth of a place for a pod of each shape, up to `most`, if columns may be chosen in fractions.
 
-        A new column is useful only if the pods that arrive are worth more than the column's price and the pods that
-        leave.
+        A new column is useful only if its arriving pods are worth more than its price and its leaving pods.
         """
         goal = {index: -each.price for index, (_, _, each) in enumerate(self._variables)}
         goal.update((index, -price) for index, price in self._losses.items())

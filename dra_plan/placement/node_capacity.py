@@ -1,11 +1,7 @@
-"""The capacity of a node of one kind: the largest combinations of pods, found with the allocator and the filters.
+"""The largest combinations of pods that fit on a node of one kind, found with the allocator and the filters.
 
-A combination is a number of pods of each kind. If a combination fits, every smaller one also fits; if it does not fit,
-no larger one does. So the largest combinations that fit describe all that fit, and most results follow from earlier
-ones.
-
-`inner` are the largest combinations that fit, and `outer` those beyond which nothing is possible. The two are the same,
-unless a query is undecided or there were too many queries.
+A combination is a number of pods of each kind. If it fits, every smaller combination fits too; if it does not, no
+larger one does. Most results therefore follow from earlier ones.
 """
 
 from __future__ import annotations
@@ -28,18 +24,18 @@ Combination = tuple[int, ...]
 
 MOST_QUESTIONS = 2_000
 MOST_VISITS = 20_000
-"""The maximum number of combinations examined on a kind of node; any others stay undecided."""
+"""The maximum number of combinations examined for a kind of node. The others are undecided."""
 _MOST_SHARED_CLAIMS = 6
 """The number of shared claims above which only some of the sets on a node are examined."""
 
 BY_ORDER: frozenset[Quirk] = frozenset(
     {"all_alternative_loses_index", "all_drops_exhausted", "capacity_of_wrong_device", "counters_by_pool_name"}
 )
-"""Defects because of which pods may fit in another order, or on a node examined earlier."""
+"""The defects that make results depend on the order of pods, or on nodes examined earlier."""
 
 
 class FitAnswer(enum.Enum):
-    """The result of checking whether a combination of pods fits on a node."""
+    """The result of a query: the combination of pods fits, does not fit, or is undecided."""
 
     YES = "yes"
     NO = "no"
@@ -48,20 +44,20 @@ class FitAnswer(enum.Enum):
 
 @dataclass(frozen=True)
 class NodeCapacity:
-    """The capacity of a node of one kind, as combinations of pods.
+    """The combinations of pods that fit on a node of one kind.
 
-    `inner` are the largest combinations that certainly fit. Every combination that may fit is within a combination in
-    `outer`.
+    `inner` are the largest combinations that certainly fit. Every combination that may fit is part of one in `outer`.
+    Both are equal if every result is certain.
     """
 
     inner: tuple[Combination, ...]
     outer: tuple[Combination, ...]
     complete: bool = True
-    """False if there were more queries than `MOST_QUESTIONS`."""
+    """False if the limit on queries was reached."""
 
 
 class NodeQuestions:
-    """Queries for the combinations of pods that fit on a node of one kind. Results are cached."""
+    """Queries about the combinations of pods that fit on a node of one kind. Results are cached."""
 
     def __init__(
         self,
@@ -70,7 +66,7 @@ class NodeQuestions:
         node_kind: AlikeNodes,
         budget: StepBudget | None = None,
     ) -> None:
-        """Set up the queries. If there is a budget, some queries that could be decided may stay undecided."""
+        """Set up the queries. With a step budget, fewer of them are decided."""
         self._ground, self._kinds, self._node, self._budget = ground, kinds, node_kind.first, budget
         limit = max(0, self._node.allowed_pods - len(self._node.pods))
         self._allowed = [
@@ -89,10 +85,7 @@ class NodeQuestions:
 
     @cached_property
     def most_of(self) -> list[int]:
-        """The largest number of pods of each kind in any combination. It is 0 if no pod of the kind fits.
-
-        If it is undecided whether a combination fits, the combination is assumed to fit.
-        """
+        """The largest number of pods of each kind that may fit on the node."""
         nothing = [0] * len(self._allowed)
         return [
             self._most_beside(nothing, index, most, (FitAnswer.YES, FitAnswer.OPEN)) if most else 0
@@ -105,7 +98,7 @@ class NodeQuestions:
         return math.prod(most + 1 for most in self.most_of)
 
     def room(self) -> NodeCapacity:
-        """Return all largest combinations, or as many as the limit on the number of queries allows."""
+        """Return the combinations that fit on the node, within the limit on queries."""
         inner: dict[Combination, None] = {}
         outer: dict[Combination, None] = {}
         complete = True
@@ -211,10 +204,7 @@ class NodeQuestions:
     # One combination
 
     def answer(self, wanted: Combination) -> FitAnswer:
-        """Return whether the combination fits.
-
-        The combination is examined only if no earlier result implies the answer.
-        """
+        """Return whether the combination fits on the node."""
         if not any(wanted) or any(_is_below(wanted, known) for known in self._fits):
             return FitAnswer.YES
         if any(_is_below(known, wanted) for known in self._fails):
@@ -279,12 +269,12 @@ def _is_privileged(claim: ResourceClaim) -> bool:
 
 
 def pods_of(kinds: Sequence[PodKind], wanted: Combination) -> list[PodToPlace]:
-    """Return the first pods of each kind, as many of each as the combination contains."""
+    """Return as many pods of each kind as the combination has."""
     return [pod for kind, number in zip(kinds, wanted, strict=True) for pod in kind.take(number)]
 
 
 def claims_of(kinds: Sequence[PodKind], combination: Combination) -> frozenset[str]:
-    """Return the keys of the shared claims that the pods in a combination use."""
+    """Return the keys of the shared claims that the pods of a combination use."""
     return frozenset(claim for kind, number in zip(kinds, combination, strict=True) if number for claim in kind.shared)
 
 

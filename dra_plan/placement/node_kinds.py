@@ -1,8 +1,7 @@
-"""The cluster on which pods are placed, its kinds of pods and nodes, and the queries about one node.
+"""The cluster that pods are placed on, with the kinds of its pods and nodes.
 
-The pods to be placed come first, then `PlacementCluster`, which uses the scheduler's plugins and the allocator for
-queries about one node. Nothing is scheduled; the simulation only stores nodes, pods and claims. Then come errors, marks
-on devices, and nodes by kind. The capacity of a node of one kind is in `placement/node_capacity.py`.
+`PlacementCluster` answers questions about one node with the scheduler's plugins and the allocator, without scheduling
+any pod. `node_capacity` finds out which pods fit on a node.
 """
 
 from __future__ import annotations
@@ -54,10 +53,10 @@ from .limits import SearchTime, StepBudget
 
 @dataclass(eq=False)
 class PodToPlace:
-    """A pod after PreFilter, with the state of its filters, or the reason why all nodes reject the pod.
+    """A pod after PreFilter, with the state of its filters, or the status with which all nodes reject it.
 
-    `filters` are the filters that depend only on the node and the pod. `only` contains the names of the nodes to
-    examine; None means all nodes.
+    `filters` are the filters that depend only on the node and the pod. `only` are the names of the nodes that PreFilter
+    allows, or None for all nodes.
     """
 
     info: PodInfo
@@ -67,31 +66,31 @@ class PodToPlace:
     refusal: Status | None = None
     devices: PodState | None = None
     key: Hashable = None
-    """A key; pods with the same key get the same results on every node."""
+    """A key for pods with the same results on every node."""
 
     @property
     def pod(self) -> Pod:
-        """The pod, as it was admitted."""
+        """The pod, as the API server admitted it."""
         return self.info.pod
 
     @property
     def pending(self) -> list[ResourceClaim]:
-        """The pod's claims that need devices, without the claim for extended resources."""
+        """The pod's claims that need devices, except the claim for extended resources."""
         return [] if self.devices is None or self.devices.empty else self.devices.pending
 
     @property
     def settled(self) -> list[ResourceClaim]:
-        """The pod's claims that already have devices."""
+        """The pod's claims that have devices."""
         return [] if self.devices is None or self.devices.empty else self.devices.allocated
 
 
 @dataclass(eq=False)
 class PodKind:
-    """A set of pods that are all alike.
+    """Pods that are all alike.
 
-    `count` is the number of pods wanted. If `more` is given, it creates further pods for queries about copies. `shared`
-    contains the keys of the pending claims that these pods share with pods of any kind. Kinds with the same `shape`
-    have the same requirements for a node, and differ only in priority and group.
+    `count` is the number of pods. `more` creates further copies, if the pods are copies of a template. `shared` are the
+    keys of pending claims that the pods share with other pods. Kinds with the same `shape` differ only in priority and
+    group.
     """
 
     members: list[PodToPlace]
@@ -102,18 +101,18 @@ class PodKind:
 
     @property
     def first(self) -> PodToPlace:
-        """The pod that stands for all pods of this kind."""
+        """A pod that represents all pods of the kind."""
         return self.members[0]
 
     @property
     def priority(self) -> int:
-        """The priority of all pods of this kind."""
+        """The priority of the pods."""
         return self.first.info.priority
 
     def take(self, number: int, start: int = 0) -> list[PodToPlace]:
-        """Return `number` pods of the kind, beginning with the pod at position `start`.
+        """Return `number` pods of the kind, starting at position `start`.
 
-        If there are too few copies, more are created.
+        Copies of a template are created as needed.
         """
         while self.more is not None and len(self.members) < start + number:
             self.members.append(self.more(len(self.members)))
@@ -121,11 +120,9 @@ class PodKind:
 
 
 def kinds_of(candidates: Iterable[PodToPlace], groups: Collection[GroupKey] = ()) -> list[PodKind]:
-    """Return the kinds of these pods, by priority, the highest first.
+    """Return the kinds of these pods, the highest priority first.
 
-    Kinds of equal priority are in the order of the pods.
-
-    A pod in one of these `groups` and a pod outside the group are never of the same kind.
+    Pods in different groups are of different kinds if one of the groups is in `groups`.
     """
     candidates = list(candidates)
     users: dict[str, int] = {}
@@ -153,24 +150,21 @@ NODE_AND_POD = (
     plugin_names.NODE_PORTS,
     plugin_names.FIT,
 )
-"""The filters that are part of the program, because they depend only on a node, the pods on it, and the pod."""
+"""The filters that depend only on the pod, the node, and the pods on the node."""
 COUNTING = (plugin_names.NODE_PORTS, plugin_names.FIT)
-"""The filters among them whose result changes with the pods on the node."""
+"""The filters in `NODE_AND_POD` that depend on the pods on the node."""
 IN_ONE_SEARCH: tuple[Quirk, ...] = (
     "admin_take_blocks",
     "late_all_failure_leaks",
     "rejection_leaks_counters",
     "shared_undo_keeps_counters",
 )
-"""Defects within one search, which make it miss devices that pods arriving one after the other would get."""
+"""The defects that make one search for several pods miss devices that separate searches would find."""
 _NOT_NAMED = MISMATCH.by(plugin_names.NODE_AFFINITY)
 
 
 class PlacementCluster:
-    """The nodes with their running pods, and the claims.
-
-    `view` is the allocator's view, including the devices in use.
-    """
+    """A cluster with its running pods, on which more pods are placed."""
 
     def __init__(
         self,
@@ -181,9 +175,9 @@ class PlacementCluster:
         view: View | None = None,
         time: SearchTime | None = None,
     ) -> None:
-        """Set up the cluster; `common` is shared with the clusters of related inventories.
+        """Set up the cluster. `common` is shared between clusters with related inventories.
 
-        If `view` is given, it is the inventory's.
+        `view` must be the view of the inventory, if given.
         """
         self.time = time if time is not None else SearchTime()
         self.simulation = Simulation(
@@ -199,26 +193,22 @@ class PlacementCluster:
 
     @cached_property
     def view(self) -> View:
-        """The cluster as the allocator sees it before anything is placed."""
+        """The cluster as the allocator sees it before any pod is placed."""
         return self.cluster.view.with_state(self.cluster.claims.state)
 
     @cached_property
     def joint(self) -> View:
-        """The view for queries about several pods.
-
-        The view lacks the defects whose effect ends with one search, because they do not affect the search for the next
-        pod.
-        """
+        """The view for questions about several pods at once, without the defects in `IN_ONE_SEARCH`."""
         return self.cluster.view.repaired(*IN_ONE_SEARCH).with_state(self.view.state)
 
     @cached_property
     def promised(self) -> View:
-        """The view without the known defects of the release."""
+        """The view without any defects of the release."""
         return self.cluster.view.repaired().with_state(self.view.state)
 
     @cached_property
     def nodes(self) -> list[NodeInfo]:
-        """The nodes, in input order."""
+        """The nodes in input order."""
         return [self.cluster.nodes[node.metadata.name] for node in self.simulation.inventory.nodes]
 
     def holding(self, node: str) -> list[ResourceClaim]:
@@ -239,11 +229,11 @@ class PlacementCluster:
     # Pods
 
     def add(self, pod: Pod) -> Pod:
-        """Create a pod with its claims and without a node. Return the pod as it was admitted."""
+        """Create a pod and its claims, without a node. Return the pod as admission changed it."""
         return self.simulation.arrive(pod).pod
 
     def ready(self, pod: Pod) -> PodToPlace:
-        """Return the pod after PreFilter. Only the plugins that a placement takes into account are run."""
+        """Return the pod after PreFilter, for the plugins that matter for a placement."""
         info, state, nodes = self.cluster.info(pod), CycleState(), self.nodes
         made = PodToPlace(info, state)
         filters: list[FilterPlugin] = []
@@ -286,7 +276,7 @@ class PlacementCluster:
 
     @contextmanager
     def holding_pods(self, placed: Iterable[tuple[PodToPlace, str, Sequence[ResourceClaim]]]) -> Iterator[Simulation]:
-        """Return a context in which the simulation has these pods on their nodes, with their claims in flight."""
+        """Put these pods on their nodes, with their claims allocated, while the context is open."""
         placed = list(placed)
         for candidate, node, claims in placed:
             self.cluster.assume(candidate.info, node)
@@ -303,9 +293,9 @@ class PlacementCluster:
     # One node
 
     def signature(self, node: NodeInfo, claims: Sequence[ResourceClaim], view: View) -> Hashable | None:
-        """Return everything about the node that a search for these claims can see, or None if this is not known.
+        """Return a key for everything about the node that a search for these claims reads, or None.
 
-        `view` is the view `joint`, except that other devices may be in use.
+        `view` must be `joint`, possibly with other devices in use.
         """
         if self.target.features.node_allocatable:
             return None
@@ -321,10 +311,7 @@ class PlacementCluster:
         return None if seen is None else (key, seen.key)
 
     def refusal(self, candidate: PodToPlace, node: NodeInfo) -> Status | None:
-        """Return the reason why the pod does not fit on the node in its current state, or None.
-
-        Devices are not checked.
-        """
+        """Return why the node rejects the pod, or None. Devices are not checked."""
         if candidate.refusal is not None:
             return candidate.refusal
         if candidate.only is not None and node.name not in candidate.only:
@@ -336,15 +323,15 @@ class PlacementCluster:
         return None if all(self._in_reach(claim, node) for claim in candidate.settled) else UNAVAILABLE
 
     def compares_amounts(self, candidate: PodToPlace) -> bool:
-        """Return whether `refusal` has the same result for all nodes with the same `look`.
+        """Return whether `refusal` is the same for all nodes with the same `look`.
 
-        This is the case if no filter reads the names or labels of nodes.
+        This is so if no filter of the pod reads the names or labels of nodes.
         """
         reads_more = candidate.only is not None or candidate.settled or candidate.pod.spec.node_name
         return not reads_more and all(plugin.name != plugin_names.NODE_AFFINITY for plugin in candidate.filters)
 
     def look(self, node: NodeInfo) -> Hashable:
-        """Return the node's properties that the filters read. The name and the labels are left out."""
+        """Return what the filters read from the node, except its name and labels."""
         spec, amounts = node.node.spec, (sorted(node.allocatable.items()), sorted(node.requested.items()))
         return msgspec.json.encode((spec.unschedulable, spec.taints, amounts, len(node.pods), sorted(node.ports)))
 
@@ -356,9 +343,9 @@ class PlacementCluster:
         return usable(claim, DEFAULT_BINDING_TIMEOUT, self.simulation.clock.now)
 
     def counted(self, candidates: Sequence[PodToPlace], node: NodeInfo) -> tuple[NodeInfo, Status | None]:
-        """Add these pods to the node one by one until one does not fit.
+        """Return the node with these pods added, up to the first pod that does not fit.
 
-        Return the node, and the reason why the last pod was rejected, or None if all pods fit.
+        Also return the rejection of this pod, or None if all pods fit.
         """
         trial = node.clone()
         for candidate in candidates:
@@ -369,10 +356,7 @@ class PlacementCluster:
         return trial, None
 
     def lack(self, candidate: PodToPlace, node: NodeInfo) -> Status | None:
-        """Return what the pod lacks on the node if the pods that are on the node stay, or None if it lacks nothing.
-
-        Devices are not checked.
-        """
+        """Return what the node has too little of for the pod, or None. Devices are not checked."""
         for plugin in candidate.filters:
             if plugin.name in COUNTING:
                 status = plugin.filter(candidate.state, candidate.pod, node)
@@ -381,7 +365,7 @@ class PlacementCluster:
         return None
 
     def claims_on(self, candidate: PodToPlace, node: NodeInfo) -> list[ResourceClaim]:
-        """Return the claims for which the pod needs devices if it runs on this node."""
+        """Return the claims that need devices if the pod runs on this node."""
         kept = candidate.devices
         if self._devices is None or kept is None or kept.empty:
             return []
@@ -389,7 +373,7 @@ class PlacementCluster:
         return [claim for claim in asked if claim.allocation is None and claim.spec.devices.requests]
 
     def joint_claims(self, candidates: Iterable[PodToPlace], node: NodeInfo) -> list[ResourceClaim]:
-        """Return the claims of all these pods on the node, without duplicates."""
+        """Return the claims of these pods that need devices on this node, without duplicates."""
         found = {claim.metadata.uid: claim for each in candidates for claim in self.claims_on(each, node)}
         return list(found.values())
 
@@ -402,10 +386,9 @@ class PlacementCluster:
         *,
         timed: bool = True,
     ) -> NodeOutcome:
-        """Return the outcome of allocating all these claims together, with at most the steps that the budget has left.
+        """Return the outcome of allocating these claims together, within the steps that the budget has left.
 
-        A call that is not `timed` runs even when the time is over, because a placement that was found is always
-        verified.
+        If `timed` is false, the time limit does not apply. This is used to verify a placement that was found.
         """
         steps, deadline = self.max_steps if budget is None else budget.next, self.time.deadline if timed else None
         allocator = Allocator(claims, view, max_steps=steps, deadline=deadline, shares_answers=False)
@@ -416,7 +399,7 @@ class PlacementCluster:
 
 
 def encoded(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
-    """Return the requests of the claims as a key. Equal requests have equal keys."""
+    """Return a key that is equal for claims with equal requests."""
     return tuple(msgspec.json.encode(claim.spec) for claim in claims)
 
 
@@ -424,7 +407,7 @@ def encoded(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
 
 
 class UnverifiedPlacementError(DraPlanError):
-    """The error raised if the allocator or a filter rejects a placement that was found. This is a bug in dra-plan."""
+    """Raised if the allocator or a filter rejects a placement that was found. This is a bug in dra-plan."""
 
     def __init__(self, pod: str, node: str, why: str) -> None:
         super().__init__(f"internal error: the placement of pod {pod} on node {node} could not be verified: {why}")
@@ -438,7 +421,7 @@ _MARKED = DeviceAttribute(bool_value=True)
 
 
 def selector_of(mark: str) -> DeviceSelector:
-    """Return a selector that matches the devices that have this mark."""
+    """Return a selector for the devices with this mark."""
     return DeviceSelector(cel=CELDeviceSelector(expression=f'"{mark}" in device.attributes["{_DOMAIN}"]'))
 
 
@@ -448,7 +431,7 @@ def attributes_with(device: Device, marks: Iterable[str]) -> dict[str, DeviceAtt
 
 
 def asking(claim: ResourceClaim, changed: Callable[[DeviceRequest], DeviceRequest]) -> ResourceClaim:
-    """Return the claim with each of its requests replaced by the result of calling `changed` with the request."""
+    """Return the claim with each request replaced by `changed(request)`."""
     requests = [changed(request) for request in claim.spec.devices.requests]
     return replace(claim, spec=replace(claim.spec, devices=replace(claim.spec.devices, requests=requests)))
 
@@ -461,25 +444,25 @@ def asking(claim: ResourceClaim, changed: Callable[[DeviceRequest], DeviceReques
 
 @dataclass(eq=False)
 class AlikeNodes:
-    """Nodes that look the same, in input order. `refusals` contains, for each kind of pod, a rejection or None."""
+    """Nodes that are alike, in input order. `refusals` has the rejection of each kind of pod, or None."""
 
     nodes: list[NodeInfo]
     refusals: tuple[Status | None, ...]
     shared: frozenset[str] = field(default_factory=frozenset)
-    """The names of the slices with devices for these pods that other nodes also see."""
+    """The names of the slices with devices for the pods, if other nodes can use the slices too."""
 
     @property
     def first(self) -> NodeInfo:
-        """The node that stands for all nodes of the kind."""
+        """A node that represents all nodes of the kind."""
         return self.nodes[0]
 
 
 def node_kinds(
     ground: PlacementCluster, kinds: Sequence[PodKind], apart: Sequence[Collection[str]] = ()
 ) -> list[AlikeNodes]:
-    """Return the kinds of nodes, in the order of the first node of each kind.
+    """Return the kinds of nodes, in the order of their first nodes.
 
-    A node in one of the sets in `apart` is never of the same kind as a node outside the set.
+    Nodes inside and outside a set in `apart` are of different kinds.
     """
     sorter = _Sorter(ground, kinds)
     looks = [(node, *sorter.look(node)) for node in ground.nodes]

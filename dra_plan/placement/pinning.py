@@ -1,8 +1,8 @@
-"""Pinning requests to given devices.
+"""Pinning: test whether requests can get particular devices.
 
-The allocator takes the first devices that fit. To find out whether other given devices also fit, the allocator is
-offered only these: devices not intended for any request are omitted, each of the others has a mark, and each request
-requires its mark. Requests for all devices stay unchanged, and so do all devices that they would take.
+The allocator takes the first devices that fit. To test particular devices, it is shown only those devices, each with a
+mark, and each request requires its mark. Requests for all devices are left unchanged, and so are the devices that they
+would take.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dra_plan.api.resource import AllocationResult, DeviceRequest, ResourceClaim
 from .node_kinds import asking, attributes_with, selector_of
 
 Marks = Mapping[DeviceID, Collection[str]]
-"""The marks of each device that is intended for a request."""
+"""The marks of each device."""
 
 
 def marks_of(allocations: Iterable[AllocationResult]) -> Marks:
-    """Return the marks for each device. There is one mark for each request that is intended to get the device."""
+    """Return the marks of each device in the allocations. Each request has its own mark."""
     found: dict[DeviceID, dict[str, None]] = {}
     for claim, allocation in enumerate(allocations):
         for each in allocation.devices.results:
@@ -37,9 +37,9 @@ def _mark(claim: int, request: str) -> str:
 
 
 def pinned(claims: Sequence[ResourceClaim], allocations: Sequence[AllocationResult]) -> list[ResourceClaim]:
-    """Return the claims, changed so that every request requires its own mark.
+    """Return the claims with each request changed to require its mark.
 
-    Of the alternatives of a request, only the allocated one is kept.
+    A request with alternatives keeps only the allocated one.
     """
     return [_pinned(index, *each) for index, each in enumerate(zip(claims, allocations, strict=True))]
 
@@ -66,9 +66,9 @@ def _request(claim: int, request: DeviceRequest, meant: Collection[str]) -> Devi
 
 
 def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Collection[Want]) -> ResourceSlice:
-    """Return the slice with only the devices that have marks, are in use, or are needed by requests for all devices.
+    """Return the slice with only the devices that are marked, in use, or needed by a request for all devices.
 
-    Devices in use are kept because of their counters.
+    Devices in use are kept because they consume counters.
     """
     left = []
     for device in slice_.devices:

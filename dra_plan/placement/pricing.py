@@ -1,10 +1,8 @@
-"""The most valuable combination of pods on a node, which the solver finds and the allocator confirms.
+"""The most valuable combination of pods on a node, which the solver proposes and the allocator confirms.
 
-The known facts about a node form a small program. They are the number of pods with each shape that fit alone, the
-limits by CPU, memory and number of pods, the number of devices of a sort for requests that require at least that sort,
-and the rejected combinations. The solver proposes the best remaining combination, and the allocator and the filters
-check it. If the combination does not fit, its smallest part that does not fit is excluded from then on, and the next
-best combination is proposed.
+The solver works with what is known about a node: how many pods of each shape fit alone, the limits by CPU, memory and
+number of pods, the number of devices of each sort, and the combinations that were rejected. If a proposed combination
+does not fit, its smallest part that does not fit is excluded, and the solver proposes the next one.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from .node_kinds import AlikeNodes, PlacementCluster, PodKind
 from .solver import Model, solve
 
 MOST_NAMED = 25
-"""The maximum number of combinations examined for one price of a node; after that, the best known one is used."""
+"""The maximum number of combinations examined for one price of a node. After that, the best so far is used."""
 _UNITS = 100_000
 """The resolution of the solver's whole numbers; the value of pods is rounded up to this part of a pod."""
 _MOST_DEVICES = 128
@@ -41,7 +39,7 @@ _MOST_DEVICES = 128
 
 
 class NodePricer:
-    """A search for the most valuable combinations of pods on all kinds of nodes."""
+    """Searches for the most valuable combination of pods on a node of any kind."""
 
     def __init__(
         self,
@@ -56,9 +54,9 @@ class NodePricer:
         ]
 
     def best(self, node_kind: int, worth: Sequence[float], price: float) -> Priced:
-        """Return the best combination on a node of this kind.
+        """Return the most valuable combination on a node of this kind.
 
-        If no combination is worth the price, the result only has a bound that proves this.
+        If no combination is worth more than the price, the result has only a bound that proves this.
         """
         return self._nodes[node_kind].best(worth, price)
 

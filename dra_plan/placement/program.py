@@ -1,8 +1,7 @@
-"""The integer program, which determines the number of nodes of each kind with each combination of pods.
+"""The integer program that decides how many nodes of each kind get which combination of pods.
 
-The combinations, and the fact that they fit on a node, come from `placement/node_capacity.py`; this module has only
-numbers. A solution is checked with integers before it is used, so that only the bound depends on the solver's
-arithmetic.
+`node_capacity` decides which combinations fit; this module knows only numbers. Solutions are checked with integers, so
+that only bounds depend on the arithmetic of the solver.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from .solver import Model, SolverEnd, solve
 
 @dataclass(frozen=True)
 class Column:
-    """A combination of pods on one node of a kind: the number of pods of each shape.
+    """A combination of pods on a node of one kind, as the number of pods of each shape.
 
-    `claims` are the claims that these pods share with other pods.
+    `claims` are the claims that the pods share with other pods.
     """
 
     node_kind: int
@@ -28,7 +27,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Need:
-    """A requirement that a placement contains at least this number of pods of these kinds."""
+    """A requirement to place at least this number of pods of the given kinds."""
 
     kinds: frozenset[int]
     number: int
@@ -36,9 +35,9 @@ class Need:
 
 @dataclass(frozen=True)
 class Gang:
-    """A requirement that either none of the pods of these kinds run, or at least `least` of them.
+    """A requirement to place either no pods of the given kinds or at least `least`.
 
-    If `domains` (sets of kinds of nodes) are given, all of these pods run in one domain.
+    If `domains` is given, as sets of node kinds, all of the pods must run in the same domain.
     """
 
     kinds: frozenset[int]
@@ -48,10 +47,7 @@ class Gang:
 
 @dataclass(frozen=True)
 class Goal:
-    """A number that a placement maximizes: the number of pods of these kinds, or the number of these gangs.
-
-    Kinds and gangs are given by position.
-    """
+    """A number to maximize: the number of pods of the given kinds, or the number of the given gangs that start."""
 
     kinds: tuple[int, ...] = ()
     gangs: tuple[int, ...] = ()
@@ -59,10 +55,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Clash:
-    """A set of combinations that nodes cannot hold at the same time.
-
-    For each kind of node and combination, it contains a number of nodes.
-    """
+    """A set of combinations that cannot be used at the same time, as (node kind, combination, number of nodes)."""
 
     nodes: tuple[tuple[int, tuple[int, ...], int], ...]
 
@@ -71,11 +64,9 @@ class Clash:
 class Program:
     """The integer program for a placement.
 
-    `nodes` contains the number of nodes of each kind, and `wanted` contains the number of pods of each kind. `shapes`
-    contains the shape of each kind of pods; pods of the same shape have the same requirements, regardless of priority
-    and group. The most important of the `goals` comes first, and any gain in an earlier goal is worth more than every
-    gain in a later goal. If `mix` is given, pods are counted only in these proportions, as whole sets. The solver ends
-    when the `time` is over.
+    `nodes` is the number of nodes of each kind, and `wanted` the number of pods of each kind. `shapes` is the shape of
+    each kind of pod. An earlier goal is more important than all later goals together. If `mix` is given, only whole
+    sets with these numbers of pods count.
     """
 
     nodes: tuple[int, ...]
@@ -92,10 +83,10 @@ class Program:
 
 @dataclass(frozen=True)
 class Solution:
-    """The number of pods of each kind that are `placed`, and the number of nodes that use each column (`taken`).
+    """A solution of the program: `placed` pods of each kind, and the number of nodes that use each column (`taken`).
 
-    `only` limits some kinds of pods to some kinds of nodes. For each goal, `reached` is the number of pods or gangs
-    that count for the goal, and `bounds` is the upper bound. With a mix, `reached` and `bounds` count whole sets.
+    `only` restricts some kinds of pods to some kinds of nodes. `reached` is the number of pods or gangs for each goal,
+    and `bounds` are upper bounds. With a mix, both count whole sets.
     """
 
     placed: tuple[int, ...] = ()
@@ -104,13 +95,13 @@ class Solution:
     reached: tuple[int, ...] = ()
     bounds: tuple[int, ...] = ()
     is_possible: bool = True
-    """False if the needs are proved to be impossible to meet."""
+    """False if it is proved that the needs cannot be met."""
     is_found: bool = True
-    """False if no solution was found, in which case only the bounds count."""
+    """False if no solution was found, so that only the bounds are valid."""
 
 
 def best(program: Program) -> Solution:
-    """Return the best solution that is found within the limits of the solver, with a bound on any better solution."""
+    """Return the best solution that the solver finds within its limits, with bounds on all solutions."""
     if not program.wanted:
         nothing = tuple(0 for _ in program.goals)
         possible = not any(need.number for need in program.needs)
@@ -147,13 +138,13 @@ def _without_solver(program: Program) -> Solution | None:
 class Rows:
     """The integer program as a model for the solver.
 
-    The variables are in this order: one for each column, one for the placed pods of each kind, one for the sets in a
-    mix, and the variables of the gangs. A gang has a switch and, with domains, a variable for the pods of each kind in
-    each domain. If needs are a goal and not bounds, the last variables say how far each need is met.
+    The variables are, in this order: the columns, the placed pods of each kind, the sets of a mix, and the gangs. For
+    each gang, one variable says whether it starts and, if there are domains, others count its pods of each kind in each
+    domain. If needs are a goal, the last variables say how far each need is met.
     """
 
     def __init__(self, program: Program, *, meets: bool = False) -> None:
-        """Build the model. If `meets` is set, needs may be missed, and meeting them is the first goal."""
+        """Create the model. If `meets` is true, meeting the needs is the first goal instead of a condition."""
         self.program = program
         self._columns = len(program.columns)
         kinds = len(program.wanted)
@@ -161,7 +152,7 @@ class Rows:
         # A column's own bound is never active, so the price of one row alone is the value of another node of its kind.
         self._model = Model([program.nodes[column.node_kind] + 1 for column in program.columns] + list(program.wanted))
         self.node_rows = list(range(len(program.nodes)))
-        """The rows for node kinds, and for shapes, in total and inside a domain."""
+        """The row of each kind of node, of each shape, and of each shape in each domain."""
         for node_kind, number in enumerate(program.nodes):
             self._model.at_most(
                 {i: 1 for i, column in enumerate(program.columns) if column.node_kind == node_kind}, number
@@ -267,14 +258,11 @@ class Rows:
         return self._model
 
     def hold(self, goal: Mapping[int, int], reached: int) -> None:
-        """Require from now on that at least this much of the goal is reached."""
+        """Require that every later solution reaches at least this value of the goal."""
         self._model.at_most({i: -weight for i, weight in goal.items()}, -reached)
 
     def goals(self) -> list[dict[int, int]]:
-        """Return the goals. Each goal is a factor for each variable that counts for the goal.
-
-        If meeting the needs is a goal, it comes first.
-        """
+        """Return the goals, each as factors by variable. If meeting the needs is a goal, it comes first."""
         first = [dict.fromkeys(self._met, 1)] if self._met else []
         return first + self._goals()
 
@@ -292,7 +280,7 @@ class Rows:
     def best(self) -> Solution:
         """Solve the program for one goal after the other, and return the solution.
 
-        Of several equally good solutions, a solution with the fewest nodes is chosen, in a fixed order.
+        Among equally good solutions, one with the fewest nodes is chosen, in a fixed order.
         """
         bounds: list[int] = []
         values: list[int] | None = None
@@ -316,14 +304,11 @@ class Rows:
         return [self.most(goal) for goal in self._goals()[len(bounds) :]]
 
     def most(self, goal: Mapping[int, int]) -> int:
-        """Return an upper limit of the goal. Reaching more than this limit is not useful."""
+        """Return the highest useful value of the goal."""
         return sum(self._model.upper[i] for i in goal)
 
     def solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:
-        """Return the solution that these values of the variables stand for.
-
-        `bounds` are the bounds on the program's goals.
-        """
+        """Return the solution for these values of the variables. `bounds` are the bounds on the goals."""
         taken = {i: values[i] for i in range(self._columns) if values[i]}
         placed = tuple(values[self._columns + kind] for kind in range(len(self.program.wanted)))
         if self.program.mix is not None:

@@ -1,12 +1,9 @@
-"""The fewest moves that free enough capacity, found with an integer program over the contents of each node after moves.
+"""The cheapest moves of running pods that make room for other pods, found with an integer program.
 
-Every pod that leaves has to arrive somewhere (pods with the same shape can take each other's place), and the wanted
-capacity must exist; the price of the leaving pods is as low as possible (`placement/move_program.py`). The first
-program assumes that leaving pods always have a node, except for shapes that do not now fit on any node, so nothing can
-cost less. A node for such a shape has a worth, which is added to the price (`placement/exchanges.py`). Columns are
-created in rounds until that price is reached: nodes where capacity costs least, nodes on which the leaving pods fit,
-and nodes where pods leave for that. Finally, on small clusters, all columns are created, and then the program's own
-bound is used.
+Every pod that leaves needs a place elsewhere, and the price of all moves is minimized (`move_program`). A first program
+assumes that leaving pods always find a place. This gives a lower bound on the price, which shapes that currently fit on
+no node raise (`exchanges`). Columns are created in rounds until the price reaches the bound. On small clusters, all
+columns are created in the end, and the program itself gives the bound.
 """
 
 from __future__ import annotations
@@ -26,35 +23,32 @@ from .move_program import Departures, GonePods, MoveColumn, MoveProgram, PricedC
 from .node_capacity import Combination
 
 MOST_COLUMNS = 6_000
-"""The maximum number of columns with which all columns are created."""
+"""The maximum number of columns if all columns are created."""
 MOST_LOOKS = 2_000
-"""The maximum number of combinations of pods on nodes examined for all columns."""
+"""The maximum number of combinations of pods examined to create all columns."""
 MOST_HELD = 2_000
-"""The maximum number of combinations of pods on one node examined for the bound; if there are more, less is proved."""
+"""The maximum number of combinations of pods examined on a node for the bound. If there are more, the bound is
+weaker."""
 FEW_ROOMY = 24
 MOST_ROOMY = 60
-"""The number of nodes examined in addition to those needed for the capacity, cheapest first; more are examined if these
-are not enough."""
+"""The number of nodes examined beyond those needed for the wanted room. If they are not enough, more are examined."""
 SPARE = 12
-"""The number of additional places searched for each shape that has to be moved."""
+"""The number of additional places to look for, for each shape that has to move."""
 MOST_TIGHT = 5_000
-"""The maximum number of pairs in the bound, each of a node and a shape that does not now fit on any node."""
+"""For the bound, the maximum number of pairs of a node and a shape that currently fits on no node."""
 MOST_SINGLE = 300
-"""The maximum number of exchanges tried in which one pod leaves for several."""
+"""The maximum number of exchanges tried in which a single pod leaves."""
 _UNITS = 1_000
 """The parts in which fractional prices are counted, rounded down."""
 MOST_DEEP = 8
-"""The number of nodes examined, for each shape, for the pods that would have to leave for such a pod."""
+"""The number of nodes on which to look for pods that could leave, for each shape."""
 MOST_WORTH = 20
-"""The maximum worth of a node for a pod, as a multiple of the highest price of a move."""
+"""The maximum worth of a place for a pod, as a multiple of the highest price of a move."""
 
 
 @dataclass
 class Repacker:
-    """A search for moves in one cluster by integer programs.
-
-    If a plan cannot be carried out, it is excluded (see `exclude`).
-    """
+    """Searches for the cheapest moves in one cluster. Plans that cannot be carried out can be excluded."""
 
     vacancies: Vacancies
     wanted: RoomWanted
@@ -76,18 +70,15 @@ class Repacker:
     _bound: Repacking | None = None
 
     def exclude(self, columns: Iterable[MoveColumn]) -> None:
-        """Make sure that these columns are never again chosen all together."""
+        """Never choose all of these columns together again."""
         self._cuts.append(frozenset(columns))
 
     def exclude_leaving(self, columns: Iterable[MoveColumn]) -> None:
-        """Make sure that the pods that leave in these columns never again leave without other pods."""
+        """Never let the pods that leave in these columns leave again, unless other pods leave too."""
         self._stay.append({column.node: column.leaves for column in columns if column.leaves})
 
     def best(self) -> Repacking:
-        """Return the cheapest moves that the columns allow.
-
-        The search takes as many rounds as it needs to find moves.
-        """
+        """Return the cheapest moves that were found, with a bound on the price."""
         if self._bound is None:
             self._bound = self._relaxed()
             if self._bound.possible and self._bound.columns is not None:
@@ -119,10 +110,7 @@ class Repacker:
     # Columns
 
     def leavings(self, node: str, comes: Combination) -> Leavings:
-        """Return the sets of residents that make enough room for these pods.
-
-        There is enough room if all residents in one of the sets leave the node.
-        """
+        """Return the sets of pods that can leave the node to make room for these pods."""
         key = node, comes
         if key not in self._leavings:
             found = self.vacancies.leavings(node, comes)
@@ -479,17 +467,17 @@ def _up_to(most: Sequence[int], total: int) -> Iterator[Combination]:
 
 @dataclass(frozen=True)
 class Move:
-    """A pod that moves to another node, or that stays on its node and gets other devices there."""
+    """A pod that moves to another node, or that gets other devices on its own node."""
 
     resident: Resident
     to_node: str
 
 
 def moves_of(vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequence[int]) -> list[Move]:
-    """Return the moves of a solution. Each pod that leaves gets one of the places for its shape.
+    """Return the moves of a solution. Each pod that leaves gets a place for its shape.
 
     A pod stays on its own node only if no other pod of its shape can take the place. The remaining places are for the
-    wanted pods. Pods of the same shape are in the order of their nodes.
+    pods that need room.
     """
     coming: dict[int, list[str]] = {}
     for column in columns:

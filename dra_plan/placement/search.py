@@ -1,8 +1,8 @@
-"""The best placement of pods on a cluster, a bound on any better placement, and why some pods can't be placed.
+"""The best placement of pods on a cluster, a bound on all placements, and why some pods cannot be placed.
 
-The repair of a placement that filters reject comes first, then the search, which combines kinds of nodes, the capacity
-of each kind, the integer program, and the placement carried out pod by pod. `seek` is for existing pods, `seek_copies`
-for copies of some. The smallest set of pods that can't be placed is at the end.
+In order: the repair of a placement that filters reject; the search, which carries out the solution of the integer
+program pod by pod; and the smallest set of pods that cannot be placed together. `seek` places existing pods, and
+`seek_copies` places copies of templates.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from .verify import Afterwards, Carrying, Found, LateRefusal, PlacedPod, PodsIns
 # order, so pods that are left at the end may still fit in another placement.
 
 MOST_TRIES = 5_000
-"""How many times a pod is tried on a node."""
+"""The maximum number of times that a pod is tried on a node."""
 
 
 class Repair:
-    """A way to add pods to a placement that all filters accept. Pods in groups join the other pods in their group."""
+    """Adds pods to a placement that all filters accept, keeping the pods of a group together."""
 
     def __init__(self, ground: PlacementCluster, placed: Sequence[PlacedPod], whole: WholeGroups) -> None:
         self._ground, self._placed = ground, list(placed)
@@ -47,9 +47,9 @@ class Repair:
         self._tries = 0
 
     def with_more(self, left: Sequence[PodToPlace]) -> tuple[list[PlacedPod], list[PodToPlace]]:
-        """Return the placement with all pods added that fit on some node, and the pods that fit on no node.
+        """Add every pod that fits on some node, those of high priority first.
 
-        Pods of high priority are added first.
+        Return the placement, and the pods that fit on no node.
         """
         waiting = sorted(left, key=lambda candidate: -candidate.info.priority)
         with Afterwards(self._ground).inside() as inside:
@@ -94,11 +94,10 @@ class Repair:
 
 @dataclass(frozen=True)
 class BestPlacement:
-    """Pods that can run at the same time, verified one by one, with proven bounds on any other placement.
+    """Pods that can run at the same time, verified one by one, with bounds on all placements.
 
-    `reached` and `bounds` contain a number for each goal. With a mix, this is the number of whole sets. If `reached`
-    and `bounds` are equal, no better placement exists. `late` are rejections by filters that are not part of the
-    program (`Afterwards`). The placement is valid without the pods that these filters reject. These pods are in `left`.
+    `reached` and `bounds` have a number for each goal or, with a mix, the number of whole sets. `late` are the
+    rejections by filters that the program does not include (`Afterwards`). The rejected pods are in `left`.
     """
 
     placed: tuple[PlacedPod, ...]
@@ -106,22 +105,22 @@ class BestPlacement:
     reached: tuple[int, ...]
     bounds: tuple[int, ...]
     is_possible: bool = True
-    """False if the needed pods are proved to be impossible to place."""
+    """False if it is proved that the needed pods cannot be placed."""
     late: tuple[LateRefusal, ...] = ()
 
     @property
     def is_best(self) -> bool:
-        """True if no better placement exists."""
+        """True if it is proved that no placement is better."""
         return self.reached == self.bounds
 
 
 MOST_COMBINATIONS = 1_000
-"""The maximum number of combinations on a node that are all examined; if there are more, only those that the program
-uses are."""
+"""The maximum number of combinations on a node that are all examined. If there are more, columns are created as
+needed."""
 
 
 class PlacementQuestion:
-    """Kinds of pods that are to be placed on the nodes of a cluster, with the capacity of each kind of node."""
+    """The question of how pods of some kinds can be placed on the nodes of a cluster."""
 
     def __init__(
         self,
@@ -130,11 +129,9 @@ class PlacementQuestion:
         budget: StepBudget | None = None,
         groups: Mapping[GroupKey, GroupToPlace] = NO_GROUPS,
     ) -> None:
-        """Set up the question.
+        """Set up the question. The placement meets the constraints of `groups`.
 
-        If there is a step budget, pods on nodes that share devices are not checked together.
-
-        The constraints of `groups` are kept.
+        With a step budget, pods on nodes that share devices are not checked together.
         """
         self.ground, self.kinds, self._budget = ground, tuple(kinds), budget
         self.groups = groups
@@ -150,7 +147,7 @@ class PlacementQuestion:
 
     @cached_property
     def rooms(self) -> list[NodeCapacity]:
-        """The capacity of a node of each kind, in pods of each shape."""
+        """For each kind of node, the combinations of shapes that fit on a node."""
         return [asked.room() for asked in self._heard()]
 
     def _heard(self) -> Iterator[NodeQuestions]:
@@ -183,15 +180,12 @@ class PlacementQuestion:
 
     @property
     def has_one_shape(self) -> bool:
-        """True if all pods have the same requirements, so that it is enough to count the pods on a node."""
+        """True if all pods have the same requirements."""
         return len(self._shapes.kinds) == 1
 
     @property
     def is_coupled(self) -> bool:
-        """True if nodes share devices that these pods could get.
-
-        Devices that are taken on one node are then not available on other nodes.
-        """
+        """True if several nodes can use the same devices for these pods."""
         return any(node_kind.shared for node_kind in self.node_kinds)
 
     def program(
@@ -205,8 +199,7 @@ class PlacementQuestion:
     ) -> Program:
         """Return the integer program for the combinations that fit.
 
-        If `outer` is set, combinations that may fit are allowed as well. If `whole` is not set, gangs may be
-        incomplete.
+        With `outer`, combinations that may fit are included too. If `whole` is false, gangs may be incomplete.
         """
         return Program(
             nodes=tuple(len(node_kind.nodes) for node_kind in self.node_kinds),
@@ -236,7 +229,7 @@ class PlacementQuestion:
 
     @cached_property
     def coupling(self) -> Coupling:
-        """What is known about pods on several nodes that share devices."""
+        """The known clashes between pods on nodes that share devices."""
         return Coupling(self.ground, self._shapes.kinds, self.node_kinds)
 
     def _coupled(self, **asked: Any) -> tuple[Solution, Assigned, JointAnswer]:
@@ -256,7 +249,7 @@ class PlacementQuestion:
 
     @property
     def is_exact(self) -> bool:
-        """True if it is decided for every combination whether it fits, and if nodes do not share devices."""
+        """True if it is certain for every combination whether it fits, and nodes share no devices."""
         return not self.is_coupled and all(room.inner == room.outer for room in self.rooms)
 
     def best(
@@ -267,10 +260,9 @@ class PlacementQuestion:
         *,
         worth: Callable[[int], bool] = lambda _pods: True,
     ) -> BestPlacement:
-        """Return the best placement for these goals. The most important goal comes first.
+        """Return the best placement for these goals, the most important goal first.
 
-        `worth` is called with the number of pods that can be placed. If it returns False, nothing is placed, and only
-        the bounds are set.
+        `worth` is called with the number of pods that can be placed. If it returns False, only the bounds are returned.
         """
         if self.is_coupled and self._budget is None:
             placed, left, bounds, possible = self._best_coupled(goals, needs, mix)
@@ -344,7 +336,7 @@ class PlacementQuestion:
         return kept, [*left, *refused]
 
     def is_excluded(self, needs: Sequence[Need]) -> bool:
-        """Return whether it is proved that no placement contains all needed pods, even without any other pods."""
+        """Return whether it is proved that the needed pods cannot be placed, even without other pods."""
         every = goals_of(self.kinds)
         if self.is_coupled:
             solution, _, _ = self._coupled(goals=every, needs=needs, whole=False)
@@ -355,9 +347,9 @@ class PlacementQuestion:
         return not best(program).is_possible
 
     def most_pods(self) -> int:
-        """Return an upper bound on the number of pods that can be placed, regardless of priority.
+        """Return an upper bound on the number of pods that can be placed, whatever their priority.
 
-        The bound only counts complete gangs.
+        Only complete gangs count.
         """
         every = goals_of(self.kinds)
         if self.is_coupled and self._budget is None:
@@ -369,7 +361,7 @@ class PlacementQuestion:
     def reached(
         self, placed: Sequence[PlacedPod], goals: Sequence[Goal], mix: Sequence[int] | None = None
     ) -> tuple[int, ...]:
-        """Return the number that the placement reaches for each goal. With a mix, return the number of whole sets."""
+        """Return the value of each goal in the placement or, with a mix, the number of whole sets."""
         there = {id(each.candidate) for each in placed}
         numbers = [sum(id(member) in there for member in kind.members) for kind in self.kinds]
         if mix is not None:
@@ -426,10 +418,7 @@ class PlacementQuestion:
 
 
 def seek(ground: PlacementCluster, pods: Iterable[Pod], *, by_priority: bool = False) -> BestPlacement:
-    """Return a placement of as many of these pods as possible.
-
-    If `by_priority` is set, pods of high priority come first.
-    """
+    """Place as many of these pods as possible. With `by_priority`, pods of higher priority come first."""
     candidates = [ground.ready(pod) for pod in pods]
     groups = groups_of(ground, candidates)
     question = PlacementQuestion(ground, kinds_of(candidates, groups), groups=groups)
@@ -447,15 +436,14 @@ def seek_copies(
     worth: Callable[[int], bool] = lambda _pods: True,
     view: View | None = None,
 ) -> BestPlacement:
-    """Return a placement of as many copies of the templates as possible, in addition to the running pods.
+    """Place as many copies of the templates as possible, in addition to the running pods.
 
-    A set contains the given number of copies of each template, and at most `limit` sets are placed. `reached` is the
-    number of whole sets in the placement, and `bounds` is the upper bound. If the templates name existing claims, all
-    copies share these claims.
+    A set has the given number of copies of each template, and at most `limit` sets are placed; `reached` and `bounds`
+    count whole sets. All copies share the existing claims that a template names.
 
-    If there is a `budget`, the searches for the capacity of nodes stay within it. `worth` is called with the number of
-    pods that can be placed; if it returns False, nothing is placed, and only `bounds` are set. If `view` is given, it
-    must be the view of the inventory. Raises SolverMissingError if there are several templates and no solver.
+    `worth` is called with the number of pods that can be placed; if it returns False, only `bounds` are returned.
+    `view` must be the view of the inventory, if given. Raises SolverMissingError if there are several templates and no
+    solver.
     """
     ground = PlacementCluster(inventory, target, max_steps, view=view)
     kinds = [_copies(ground, pod, share * limit) for pod, share in templates]
@@ -479,8 +467,7 @@ def _copies(ground: PlacementCluster, template: Pod, count: int) -> PodKind:
 def smallest(question: PlacementQuestion, needs: Sequence[Need]) -> list[Need]:
     """Return the smallest needs that are still proved to be impossible to meet.
 
-    Pods of low priority are left out first. If needs can be met, fewer pods of each kind are possible as well, so each
-    number is found by halving, one need after the other.
+    Pods of low priority are left out first.
     """
     left = list(needs)
     for index in reversed(range(len(left))):

@@ -1,7 +1,7 @@
 """The solver, HiGHS, called through its C interface (docs/decisions/0020-highsbox.md).
 
-Its steps are limited by number, never by time, and its seed and threads are fixed, so that the same model has the same
-result on every machine. The library is loaded when a model is solved; the `highsbox` package provides it.
+Steps are limited by number, never by time, and the seed and the number of threads are fixed, so that results are the
+same on every machine. The library is in the `highsbox` package, and is loaded when a model is first solved.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from functools import cache
 from dra_plan.errors import UsageError
 
 MOST_BRANCHES = 20_000
-"""The number of nodes in the search tree after which the solver gives up."""
+"""The maximum number of nodes in the search tree."""
 
 MOST_PIVOTS = 1_000_000
-"""The number of steps in the simplex algorithm after which the solver gives up."""
+"""The maximum number of steps of the simplex algorithm."""
 
 
 @dataclass
 class Model:
-    """A model for the solver: variables that are whole numbers from 0 to `upper`, and rows with upper bounds."""
+    """A model for the solver: integer variables from 0 to `upper`, and rows with upper bounds."""
 
     upper: list[int]
     rows: list[tuple[dict[int, int], int]] = field(default_factory=list)
 
     def at_most(self, row: Mapping[int, int], bound: int) -> None:
-        """Add a row, which says that the sum of the variables, each multiplied by its factor, is at most the bound."""
+        """Add a row: the sum of the variables, each multiplied by its factor, is at most the bound."""
         self.rows.append((dict(row), bound))
 
     def keeps(self, values: Sequence[int]) -> bool:
-        """Return whether the values stay within all bounds."""
+        """Return whether the values are within all bounds."""
         return all(0 <= value <= most for value, most in zip(values, self.upper, strict=True)) and all(
             sum(factor * values[index] for index, factor in row.items()) <= bound for row, bound in self.rows
         )
 
 
 class SolverMissingError(UsageError):
-    """The error raised if a query needs an integer program and the library that solves it cannot be loaded."""
+    """Raised if a question needs the solver, but its library cannot be loaded."""
 
     def __init__(self, why: str) -> None:
         super().__init__(
@@ -53,7 +53,7 @@ class SolverMissingError(UsageError):
 
 
 class SolverEnd(enum.Enum):
-    """The ways in which solving can end."""
+    """The ways in which solving ends."""
 
     BEST = "best"
     CUT_SHORT = "cut short"
@@ -62,7 +62,7 @@ class SolverEnd(enum.Enum):
 
 @dataclass(frozen=True)
 class Solved:
-    """The values that were found, if any, and a proven bound on the goal."""
+    """The values that were found, if any, and a proven upper bound on the goal."""
 
     outcome: SolverEnd
     bound: int = 0
@@ -71,9 +71,9 @@ class Solved:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """The best value of the goal if fractions are allowed.
+    """The best value of the goal if the variables may be fractions.
 
-    For each row, it also contains the gain from raising the bound of the row by one.
+    `prices` has, for each row, the gain from raising its bound by one.
     """
 
     goal: float
@@ -89,10 +89,9 @@ def solve(
     branches: int = MOST_BRANCHES,
     seconds: float | None = None,
 ) -> Solved:
-    """Return the values that maximize the goal and stay within the bounds.
+    """Return the values that maximize the goal or, if the solver was cut short, the best that it found.
 
-    If solving is cut short, the values are the best that were found. Values are rounded to integers, and values for
-    which `is_right` is then false are discarded.
+    Values are rounded to integers, and discarded if `is_right` is then false.
     """
     count = len(model.upper)
     most = sum(max(0, factor * model.upper[index]) for index, factor in goal.items())
@@ -115,7 +114,7 @@ def solve(
 
 
 def relax(model: Model, goal: Mapping[int, int], *, seconds: float | None = None) -> Relaxed | None:
-    """Return the best solution if fractions are allowed.
+    """Return the best value of the goal if the variables may be fractions.
 
     Return None if the solver was cut short, or if the bounds cannot all be satisfied.
     """

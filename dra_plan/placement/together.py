@@ -1,8 +1,8 @@
-"""Nodes that share devices, and the check whether pods on several nodes can have their devices at the same time.
+"""Check whether pods on several nodes that share devices can all get devices at the same time.
 
-The allocator works on one node. Here it is called for a node that represents several nodes and sees the devices of
-each, marked with the nodes that reach them; every request requires the mark of its own node. Then come the clashes,
-which are combinations that do not fit together and are forbidden in the integer program.
+The allocator works on one node, so it is given a node that stands for several nodes. Devices are marked with the nodes
+that can use them, and each request requires the mark of its node. A clash is a set of combinations that do not fit
+together; the integer program excludes it.
 """
 
 from __future__ import annotations
@@ -23,22 +23,19 @@ from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, askin
 from .program import Clash
 
 Assigned = Sequence[tuple[str, Sequence[PodToPlace]]]
-"""Nodes, each with the pods that are planned for it."""
+"""Nodes, each with the pods to be placed there."""
 
 UsedClaim = tuple[ResourceClaim, list[int]]
-"""A claim, and the positions of the nodes whose pods use it."""
+"""A claim, and the positions of the nodes with pods that use it."""
 
 MOST_PODS = 200
-"""The maximum number of pods that are checked together."""
+"""The maximum number of pods checked together."""
 _MOST_BASES = 32
 
 
 @dataclass(frozen=True)
 class JointAnswer:
-    """The answer to the question whether pods fit together.
-
-    If they fit together, `found` contains the allocation of each of their claims, with the UID of the claim as the key.
-    """
+    """The answer to whether pods fit together. If they do, `found` has the allocations of their claims, by UID."""
 
     answer: FitAnswer
     found: dict[str, AllocationResult]
@@ -48,16 +45,13 @@ _OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Together:
-    """A check whether pods on several nodes can all get their devices at the same time."""
+    """Checks whether pods on several nodes can all get devices at the same time."""
 
     def __init__(self, ground: PlacementCluster) -> None:
         self._ground = ground
 
     def ask(self, assigned: Assigned) -> JointAnswer:
-        """Return whether all of these pods can have devices on their nodes at the same time.
-
-        Only devices are checked.
-        """
+        """Return whether these pods can all get devices on their nodes at the same time."""
         ground = self._ground
         if sum(len(pods) for _, pods in assigned) > MOST_PODS or ground.target.features.node_allocatable:
             return _OPEN
@@ -207,7 +201,7 @@ OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Coupling:
-    """Everything that is known about clashes between these pods on nodes that share devices."""
+    """The known clashes between pods on nodes that share devices."""
 
     def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind], node_kinds: Sequence[AlikeNodes]) -> None:
         self._together, self._kinds = Together(ground), kinds
@@ -216,7 +210,7 @@ class Coupling:
         self.clashes: list[Clash] = []
 
     def ask(self, assigned: Assigned) -> JointAnswer:
-        """Return whether all of these pods can have devices on their nodes at the same time. Results are cached."""
+        """Return whether these pods can all get devices on their nodes at the same time. Results are cached."""
         key = tuple(sorted((self._node_kinds[name], self._combination(pods)) for name, pods in assigned))
         known = self._known.get(key)
         if known is None or known.answer is FitAnswer.YES:
@@ -226,7 +220,7 @@ class Coupling:
     def learn(self, assigned: Assigned) -> bool:
         """Add a clash for the smallest part of these pods that does not fit.
 
-        Return False if this part cannot be expressed as a new clash.
+        Return False if no new clash can express it.
         """
         left = [(name, list(pods)) for name, pods in assigned]
         for index in reversed(range(len(left))):
@@ -254,10 +248,7 @@ class Coupling:
 
 
 def combinations_below(room: NodeCapacity) -> Iterator[Combination]:
-    """Yield all combinations of pods that may fit.
-
-    These are the combinations within one of the largest combinations.
-    """
+    """Yield the combinations of pods that may fit. If there are more than `MOST_COLUMNS`, some are missing."""
     seen: set[Combination] = set()
     for largest in room.outer:
         for each in product(*(range(number, -1, -1) for number in largest)):

@@ -1,8 +1,7 @@
-"""The execution of a placement, in which pods are put on their nodes one by one and verified as the scheduler would.
+"""Carry out a placement: put pods on their nodes one by one, and verify each as the scheduler would.
 
-The allocator's result for several pods together is only a hint for each pod's devices. Its result for one pod counts,
-with the earlier pods' devices in use. One pod on one node comes first, then the filters that the integer program omits,
-then a whole placement.
+The allocator's result for several pods together is only a hint. What counts is its result for one pod, with the devices
+of the earlier pods in use. Filters that the integer program does not include are applied afterwards.
 """
 
 from __future__ import annotations
@@ -26,20 +25,14 @@ from . import pinning
 from .node_kinds import NODE_AND_POD, PlacementCluster, PodToPlace, UnverifiedPlacementError
 
 Found = Mapping[str, AllocationResult]
-"""The claims' allocations, by claim UID."""
+"""The allocations of claims, by UID."""
 
 
 class CarriedOut:
-    """The cluster while pods are put on its nodes.
-
-    `claims` are the claims that got devices, with their allocations. The keys are UIDs.
-    """
+    """A cluster while pods are put on its nodes. `claims` are the claims allocated so far, by UID."""
 
     def __init__(self, ground: PlacementCluster, only: str = "") -> None:
-        """Set up the cluster.
-
-        `only` is the node on which pods will be put, if there is only one, which is cheaper.
-        """
+        """Set up the cluster. If `only` is given, pods can be put on this node only, which takes less time."""
         self._ground = ground
         self._consumable = ground.target.features.consumable_capacity
         claims = ground.holding(only) if only else ground.cluster.claims.seen()
@@ -49,13 +42,13 @@ class CarriedOut:
         self.claims: dict[str, ResourceClaim] = {}
 
     def node(self, name: str) -> NodeInfo:
-        """Return the node in its current state."""
+        """Return the node with the pods that are on it so far."""
         if name not in self.nodes:
             self.nodes[name] = self._ground.cluster.nodes[name].clone()
         return self.nodes[name]
 
     def newest(self, number: int) -> tuple[ResourceClaim, ...]:
-        """Return the claims that got devices last, at most `number` of them, in the order in which they got devices."""
+        """Return the claims allocated last, at most `number`, in the order of their allocation."""
         return tuple(reversed([*islice(reversed(self.claims.values()), number)]))
 
     def hint(self, candidates: Sequence[PodToPlace], name: str) -> Found:
@@ -72,7 +65,7 @@ class CarriedOut:
         return {}
 
     def place(self, candidate: PodToPlace, name: str, hint: Found) -> str:
-        """Put the pod on the node and return "". If the pod does not fit, return the reason and change nothing."""
+        """Put the pod on the node and return "". If it does not fit, return the reason."""
         node = self.node(name)
         refusal = self._ground.refusal(candidate, node)
         if refusal is not None:
@@ -118,7 +111,7 @@ class CarriedOut:
 
 @dataclass(frozen=True)
 class LateRefusal:
-    """A rejection of a pod on its node by a filter that is not part of the program."""
+    """A rejection by a filter that the program does not include."""
 
     candidate: PodToPlace
     node: str
@@ -126,7 +119,7 @@ class LateRefusal:
 
 
 class Afterwards:
-    """The filters that are not part of the program. They are applied to a placement that was found."""
+    """The filters that the program does not include, applied to a placement."""
 
     def __init__(self, ground: PlacementCluster) -> None:
         self._ground = ground
@@ -138,16 +131,13 @@ class Afterwards:
         ]
 
     def refusals(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
-        """Return the rejections that remain if all other pods are admitted, in whatever order.
-
-        The cluster is unchanged afterwards.
-        """
+        """Return the rejections that remain when all other pods are on their nodes. The cluster stays unchanged."""
         with self.inside() as inside:
             return inside.let_in(placed)
 
     @contextmanager
     def inside(self) -> Iterator[PodsInside]:
-        """Return a context in which pods can be admitted. At its end, the admitted pods are removed again."""
+        """Return a context in which pods can be put on nodes. The pods are removed when it ends."""
         inside = PodsInside(self)
         try:
             yield inside
@@ -156,7 +146,7 @@ class Afterwards:
                 inside.take_back()
 
     def assume(self, candidate: PodToPlace, name: str, state: CycleState) -> Status | None:
-        """Put the pod on the node and return None, or return the rejection."""
+        """Put the pod on the node and return None, or return the status with which a filter rejects it."""
         cluster = self._ground.cluster
         status = self._refusal(candidate, cluster.nodes[name], state)
         if status is None:
@@ -201,17 +191,14 @@ class Afterwards:
 
 
 class PodsInside:
-    """Pods that are admitted one after the other. `done` contains them in the order of admission."""
+    """Pods put on nodes one after the other, in the order of `done`."""
 
     def __init__(self, afterwards: Afterwards) -> None:
         self._afterwards = afterwards
         self.done: list[tuple[PodToPlace, str, CycleState]] = []
 
     def add(self, candidate: PodToPlace, name: str) -> Status | None:
-        """Admit the pod to the node, together with the pods admitted before.
-
-        Return None if the pod was admitted; otherwise return the rejection.
-        """
+        """Put the pod on the node and return None, or return the status with which a filter rejects it."""
         state = CycleState()
         status = self._afterwards.assume(candidate, name, state)
         if status is None:
@@ -219,11 +206,14 @@ class PodsInside:
         return status
 
     def take_back(self) -> None:
-        """Remove the pod that was admitted last."""
+        """Remove the pod that was added last."""
         self._afterwards.forget(*self.done.pop())
 
     def let_in(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
-        """Admit all pods that can be admitted in some order, and return the rejections of the other pods."""
+        """Put each pod on its node, trying rejected pods again while others are added.
+
+        Return the remaining rejections.
+        """
         waiting, refused = list(placed), list[LateRefusal]()
         while waiting:
             answers = [(candidate, name, self.add(candidate, name)) for candidate, name in waiting]
@@ -240,22 +230,22 @@ class PodsInside:
 
 @dataclass(frozen=True)
 class PlacedPod:
-    """A pod on its node, with the allocations of its claims.
+    """A pod on its node, with its claims.
 
-    Claims that already got their devices with an earlier pod are left out.
+    Claims that were allocated with an earlier pod are left out.
     """
 
     candidate: PodToPlace
     node: str
     claims: tuple[ResourceClaim, ...] = ()
-    """The claims with their allocations."""
+    """The claims, with their allocations."""
 
 
 class Carrying:
-    """The cluster while a placement is carried out.
+    """A cluster while a placement is carried out.
 
-    If nodes share devices, the devices for a pod may already be taken (`may_find_devices_gone`). Otherwise, missing
-    devices are an internal error.
+    If nodes share devices, another pod may have taken a pod's devices (`may_find_devices_gone`). Otherwise, missing
+    devices are a bug in dra-plan.
     """
 
     def __init__(self, ground: PlacementCluster, *, may_find_devices_gone: bool) -> None:
@@ -263,9 +253,10 @@ class Carrying:
         self._may_find_devices_gone = may_find_devices_gone
 
     def on_node(self, name: str, pods: Sequence[PodToPlace], found: Found | None = None) -> Iterator[PlacedPod]:
-        """Put pods on a node, and yield the pods that fit.
+        """Put pods on a node, and yield those that fit.
 
-        They get the devices that were found for them, or other devices that they can have together.
+        `found` has the allocations to try first. By default, the allocator is asked for allocations for all of the
+        pods.
         """
         hint = self._standing.hint(pods, name) if found is None else found
         for candidate in pods:
@@ -276,14 +267,11 @@ class Carrying:
                 raise UnverifiedPlacementError(candidate.pod.key, name, why)
 
     def know(self, name: str) -> None:
-        """Record the current state of the node, including all pods on it."""
+        """Record the node with the pods that are on it so far."""
         self._standing.node(name)
 
     def elsewhere(self, left: list[PodToPlace], allowed: Callable[[PodToPlace, str], bool]) -> Iterator[PlacedPod]:
-        """Find another node for each of the pods whose devices are gone, and yield the pods that fit.
-
-        Each pod is put on the first allowed node on which it fits, and is removed from `left`.
-        """
+        """Put each pod on the first allowed node where it fits, remove it from `left`, and yield it."""
         for candidate in list(left):
             nodes = (node.name for node in self._ground.nodes if allowed(candidate, node.name))
             tried = (self._place(candidate, name, {}) for name in nodes)

@@ -1,1 +1,1 @@
-"""Building blocks that several commands share: named owners, claim sets on nodes, pools, warnings."""
+"""Building blocks that several commands share: named owners, claim sets on nodes, pools and warnings."""

@@ -1,7 +1,7 @@
-"""The interface of every result, which is a document for programs and a table for people.
+"""The base class of every result, which is a document for programs and a table for people.
 
-This module does not know how documents are printed. `str()` imports the output at run time, which is the only upward
-import.
+This module does not know how documents are printed: `str()` imports the output code when it is called, which is the
+only upward import.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ D_co = TypeVar("D_co", bound=PrintedDocument, covariant=True)
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PrintedAnswer(ABC, Generic[D_co]):
-    """The result of a command. `str()` returns the command's default output, and `repr()` returns a short text."""
+    """The result of a command. `str()` returns the command's default output; `repr()` returns a short text."""
 
     what_if: tuple[AppliedEdit, ...] = ()
-    """The changes made to the cluster before the command was run."""
+    """The what-if edits made to the cluster before the command ran."""
     ignored: frozenset[str] = frozenset()
-    """The codes of the warnings that the document omits."""
+    """The codes of the warnings to omit from the document."""
     drawn: tuple[Inventory, View] | None = field(default=None, compare=False)
-    """The cluster to which the result refers, for the picture in notebooks."""
+    """The cluster and its view, for the picture in notebooks."""
 
     @cached_property
     def document(self) -> D_co:
-        """The document that the command prints. The document is created when this property is first read."""
+        """The document that the command prints. It is created when it is first needed."""
         document = self._document()
         if self.ignored:
             kept = [one for one in document.warnings if one.code not in self.ignored]
@@ -63,15 +63,12 @@ class PrintedAnswer(ABC, Generic[D_co]):
         return question.fragment(self.document) + (question.still(self, *self.drawn) if self.drawn else "")
 
     def html(self, inventory: Inventory | None = None, view: View | None = None) -> str:
-        """Return the result as a self-contained HTML page.
-
-        If `inventory` is given, the page includes a picture of the cluster.
-        """
+        """Return the result as a self-contained HTML page, with a picture of the cluster if `inventory` is given."""
         from dra_plan.questions.registry import of_kind
 
         return of_kind(self.document.kind).html(self, inventory, view)
 
 
 def counted(number: int, noun: str) -> str:
-    """Return the number and the noun, such as `1 pod` or `2 pods`."""
+    """Return the number with the noun, such as `1 pod` or `2 pods`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,4 +1,4 @@
-"""Kinds of the input that can reject, delay or end pods and are not simulated: named where they matter."""
+"""Notices about objects in the input that are not simulated although they can reject, delay or terminate pods."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _ENDING = (
 
 
 def of_bystanders(inventory: Inventory, pods: Iterable[Pod], *, creates: bool, settles: bool) -> list[Notice]:
-    """Return notices about parts of the input that are not simulated but may change the result.
+    """Return notices about objects that are not simulated but may change the result.
 
-    `pods` are the planned pods. Set `creates` if the result contains objects that are created, because admission may
-    reject these objects. Set `settles` if the simulation continues until nothing changes, because components that are
-    not simulated may terminate pods before that.
+    `pods` are the planned pods. `creates` says whether objects are created, because admission may reject them.
+    `settles` says whether the simulation runs until nothing changes, because other components may terminate pods before
+    then.
     """
     if not inventory.skipped:
         return []

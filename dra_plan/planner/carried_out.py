@@ -1,4 +1,4 @@
-"""The application of a suggested change, whose patches are made in an input's objects."""
+"""Apply the patches of a suggested change to the objects in an input."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _HOLDERS = {
 
 
 def carried_out(inventory: Inventory, patches: Sequence[ObjectPatch]) -> Inventory | None:
-    """Return the inventory with these patches applied, or None if a patch is for an object that can't be patched.
+    """Return the inventory with the patches applied, or None if one of the objects cannot be patched.
 
-    An object can't be patched if it does not exist, or if patches for its kind are not supported. The paths in a patch
-    refer to the object as the inventory stores it.
+    An object cannot be patched if it does not exist, or if its kind is not supported. The paths in a patch refer to the
+    object as the inventory stores it.
     """
     for patch in patches:
         about = patch.object

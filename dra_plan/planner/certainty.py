@@ -1,8 +1,8 @@
-"""Pods that do not fit on any node, whatever objects are missing from the input.
+"""Which pods certainly fit on no node, even if objects are missing from the input.
 
-If the input has no DeviceClasses, ResourceSlices or PersistentVolumeClaims, the result for a pod that needs one is
-unknown, unless each node also rejects the pod for another reason, which neither the missing objects nor preemption
-could change. `schedule` and `explain` use the same rule.
+Without any DeviceClasses, ResourceSlices or PersistentVolumeClaims in the input, it is unknown whether a pod that needs
+one fits. It certainly does not fit if each node rejects it for another reason, which neither the missing objects nor
+preemption could change. `schedule` and `explain` use the same rule.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OF_VOLUMES = frozenset(
         plugin_names.NODE_VOLUME_LIMITS,
     ]
 )
-"""The plugins for volumes, whose rejections are uncertain if the input has no such objects."""
+"""The plugins for volumes. Their rejections are uncertain if the input lacks volume objects."""
 
 _UNRESOLVABLE = frozenset(
     [
@@ -50,17 +50,16 @@ _UNKNOWN = OF_VOLUMES | {plugin_names.DYNAMIC_RESOURCES}
 
 
 class Certainty:
-    """Decides which rejected pods certainly do not fit on any node, even if the input is incomplete."""
+    """The rejected pods that certainly fit on no node, even if the input is incomplete."""
 
     def __init__(self, inventory: Inventory, priority: Callable[[Pod], int]) -> None:
         self._inventory, self._priority = inventory, priority
         self._deciding = deciding(inventory)
 
     def missing(self, record: PodRecord) -> list[str]:
-        """Return the kinds of objects that could change the pod's rejection and that are missing from the input.
+        """Return the kinds, named as in kubectl, that are missing from the input and could change the pod's rejection.
 
-        Each kind is named as in kubectl. The list includes PersistentVolumes and StorageClasses only if
-        PersistentVolumeClaims are missing too.
+        PersistentVolumes and StorageClasses are included only if PersistentVolumeClaims are missing too.
         """
         pod = record.pod
         names = list(self._kinds) if pod.spec.resource_claims else []
@@ -72,7 +71,7 @@ class Certainty:
 
     @property
     def lacking(self) -> list[str]:
-        """The kinds of objects that every pod with claims needs and that the input lacks, named as in kubectl."""
+        """The kinds, named as in kubectl, that every pod with claims needs and that are missing from the input."""
         return _plurals(self._kinds)
 
     @property
@@ -86,8 +85,8 @@ class Certainty:
     def is_refused(self, record: PodRecord) -> bool:
         """Return whether every node certainly rejects the pod.
 
-        A rejection is certain if neither the missing objects nor preemption can change it. If a plugin rejects the pod
-        before any node is examined, the reason is about the pod's claims and their classes.
+        A rejection is certain if neither the missing objects nor preemption can change it. A plugin that rejects the
+        pod before any node is examined does so because of the pod's claims and their classes.
         """
         found = record.refusals
         if found is None:
@@ -120,12 +119,12 @@ def _first_are(found: NodeRefusals | None, plugins: Set[str]) -> bool:
 
 
 def may_lack(inventory: Inventory) -> bool:
-    """Return whether the input has no objects of some kind that could change whether pods are scheduled."""
+    """Return whether the input lacks a kind that could change which pods are scheduled."""
     return bool(deciding(inventory)) or not inventory.volume_claims
 
 
 def keep_refusals(simulation: Simulation) -> None:
-    """Make the simulation record why it rejects pods, if the input lacks all objects of some kind."""
+    """Make the simulation record why it rejects pods, if the input lacks a kind that could change the result."""
     if not may_lack(simulation.inventory):
         return
     has_claims = bool(deciding(simulation.inventory))

@@ -1,12 +1,12 @@
-"""One claim set on all nodes: the search, with warnings about time and defects, and the leading reason."""
+"""Plan one claim set on all nodes: the search, warnings about time and defects, and the leading reason."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, field, structs
+from msgspec.structs import replace
 
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
 from dra_plan.allocator.search import pack, unpack
@@ -44,11 +44,10 @@ class AllocatedClaim(NamedTuple):
         return f"<AllocatedClaim {self.claim.key}: {', '.join(devices)}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ClaimSetPlan:
-    """The results for one claim set. Iterating over the plan yields one result for each node, in input order.
+class ClaimSetPlan(Struct, frozen=True):
+    """The results for one claim set. Iterating over the plan yields the result for each node, in input order.
 
-    The result for a node is the allocator's outcome. `excluded` contains the nodes that other rules exclude.
+    The result for a node is the allocator's outcome. `excluded` are the nodes that other rules exclude.
     """
 
     claim_set: ClaimSet
@@ -56,14 +55,14 @@ class ClaimSetPlan:
     explanation: SetExplanation | None = None
     excluded: Mapping[str, list[NodeExclusion]] = field(default_factory=dict)
     leading: tuple[LeadingReason, ...] = ()
-    """The leading reasons why the set fits nowhere, taken from the nodes that were examined to find them."""
+    """The leading reasons why the set fits on no node, from the nodes that were examined for them."""
     lacking: frozenset[str] = frozenset()
-    """The kinds that the input lacks completely. Without them, a set that does not fit is Unknown."""
+    """The kinds that are missing from the input. If there are any, a set that does not fit is Unknown."""
     refused: tuple[RefusedOwner, ...] = ()
-    """The set's owners that the API server rejects. If there are any, the set fits nowhere."""
+    """The owners of the set that the API server rejects. If there are any, the set fits on no node."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the form in which the plan is sent from another process, which may have examined many nodes."""
+        """Return a compact form for sending the plan between processes."""
         packed = pack(self.nodes)
         rest = self.explanation, self.excluded, self.leading, self.lacking, self.refused
         if packed is None:
@@ -82,7 +81,7 @@ class ClaimSetPlan:
 
     @property
     def name(self) -> str:
-        """The claims' owner as KIND NAMESPACE/NAME. If the claims have no owner, the name lists the claims instead."""
+        """The owner of the claims as KIND NAMESPACE/NAME or, if there is none, the names of the claims."""
         if self.claim_set.owner is not None:
             part = self.claim_set.part
             return f"{self.claim_set.owner} ({part})" if part else str(self.claim_set.owner)
@@ -92,8 +91,8 @@ class ClaimSetPlan:
     def outcome(self) -> Outcome:
         """The outcome for the whole claim set.
 
-        In Kubernetes, an error on any node ends the scheduling attempt, even if the claims fit on another node. The
-        scheduler does not examine excluded nodes, so errors on these nodes do not count. Objects that the API server
+        As in Kubernetes, an error on any node ends the attempt even if the claims fit on another node. Errors on
+        excluded nodes do not count, because the scheduler never examines these nodes. Objects that the API server
         rejects are never scheduled.
         """
         if self.refused:
@@ -115,16 +114,16 @@ class ClaimSetPlan:
 
     @property
     def fitting_nodes(self) -> list[str]:
-        """The names of the nodes on which all claims fit and which no rule excludes.
+        """The names of the nodes where all claims fit and that no rule excludes.
 
-        The list is empty if the API server rejects the objects of the claim set.
+        The list is empty if the API server rejects an owner of the set.
         """
         if self.refused:
             return []
         return [node.node for node in self.nodes if node.outcome is Outcome.FITS and node.node not in self.excluded]
 
     def claims_on(self, node: str) -> list[AllocatedClaim]:
-        """Return the pending claims with their allocations on a node. The list is empty if the claims do not fit there.
+        """Return the pending claims with their allocations on the node. The list is empty if they do not fit there.
 
         Raises KeyError if there is no such node.
         """
@@ -145,12 +144,12 @@ def _allocated(claims: Sequence[ResourceClaim], outcome: NodeOutcome) -> list[Al
 
 
 def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
-    """Return the part that all documents have for a claim set: the claims' owner, the outcome and the nodes."""
+    """Return what every document says about a claim set: the claims and their owner, the outcome and the nodes."""
     return {**set_name(plan), "outcome": plan.outcome, "fitting_nodes": plan.fitting_nodes}
 
 
 def set_name(plan: ClaimSetPlan) -> dict[str, Any]:
-    """Return the owner and the names of the claims in a claim set, for documents."""
+    """Return the owner and the claim names of a claim set, for documents."""
     owner = plan.claim_set.owner
     return {
         "owner": ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name) if owner is not None else None,
@@ -164,28 +163,28 @@ def set_name(plan: ClaimSetPlan) -> dict[str, Any]:
 
 
 class PlannedSet(NamedTuple):
-    """The plan for a claim set, and the notices about the plan."""
+    """The plan for a claim set, and notices about it."""
 
     plan: ClaimSetPlan
     notices: tuple[Notice, ...] = ()
 
     @property
     def tells_of_all_alike(self) -> bool:
-        """Whether the plan is also valid for other claim sets with the same requests.
+        """Whether the plan also holds for other claim sets with the same requests.
 
-        A plan with an error is valid only for its own claim set, because the error names a claim.
+        A plan with an error does not, because the error names a claim.
         """
         return self.plan.claim_set.error is None and all(node.error is None for node in self.plan.nodes)
 
     def told_of(self, claim_set: ClaimSet) -> PlannedSet:
-        """Return this plan for another claim set, which must have the same requests."""
+        """Return the plan for another claim set with the same requests."""
         about, source = notices.about(claim_set)
         told = tuple(structs.replace(notice, object=about, source=source) for notice in self.notices)
         return PlannedSet(ClaimSetPlan(claim_set, self.plan.nodes), told)
 
 
 class SetPlanner:
-    """Plans claim sets one by one. The plan for one claim set does not affect the plans for the others."""
+    """A planner of claim sets. The plan for one claim set does not affect the others."""
 
     def __init__(
         self,
@@ -197,14 +196,14 @@ class SetPlanner:
         *,
         reads_few: bool = False,
     ) -> None:
-        """Create a planner. With `reads_few`, allocations are built only when they are read."""
+        """Create a planner. With `reads_few`, allocations are not built until they are read."""
         self.view, self.nodes, self.deadline = view, nodes, deadline
         self._pools = view.known_pools if reads_few else None
         self.max_steps = question.max_steps
         self._question, self._total, self._done = question, total, 0
 
     def plan(self, claim_set: ClaimSet) -> PlannedSet:
-        """Return the results for one claim set on all chosen nodes."""
+        """Return the plan for a claim set on all chosen nodes."""
         if claim_set.error is not None:
             names = [node.metadata.name for node in self.nodes]
             refused = [NodeOutcome(name, Outcome.ERROR, message=str(claim_set.error)) for name in names]
@@ -224,7 +223,7 @@ class SetPlanner:
         return PlannedSet(ClaimSetPlan(claim_set, tuple(outcomes)), (*watch.notices(), *clock.notices()))
 
     def answered(self, questions: int) -> None:
-        """Report to the caller of the command that this many more nodes have been examined."""
+        """Report that `questions` more nodes have been examined."""
         self._done += questions
         if self._question.progress is not None:
             self._question.progress(self._done, self._total)
@@ -240,7 +239,7 @@ def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> No
 
 
 class Admissions:
-    """Finds changes that would let excluded nodes accept pods, and adds these changes to plans."""
+    """A search for changes that would let excluded nodes accept pods."""
 
     def __init__(self, nodes: Sequence[Node], inventory: Inventory, target: Target) -> None:
         self._nodes = {node.metadata.name: node for node in nodes}
@@ -249,9 +248,9 @@ class Admissions:
         self._workloads = {owner_of(workload): workload for workload in inventory.workloads}
 
     def of(self, plan: ClaimSetPlan) -> ClaimSetPlan:
-        """Return the plan, with changes that would let the pods run on excluded nodes on which all claims fit.
+        """Return the plan with changes that would let the pods run on excluded nodes where all claims fit.
 
-        Nothing is added if the claim set already fits on a node, or if its scheduling attempt ended with an error.
+        Nothing is added if the claim set fits on a node, or if its scheduling attempt ended with an error.
         """
         if plan.explanation is None or plan.outcome not in (Outcome.DOES_NOT_FIT, Outcome.UNDECIDED):
             return plan
@@ -259,7 +258,9 @@ class Admissions:
         if not room:
             return plan
         failing = [self._nodes[answer.node] for answer in self._excluded(plan, Outcome.ERROR)]
-        search = AdmissionSearch(self._excludes, UNSCHEDULABLE, plan.claim_set.pods, failing)
+        search = AdmissionSearch(
+            self._excludes, UNSCHEDULABLE, plan.claim_set.pods, failing, list(self._nodes.values())
+        )
         found = tuple(search.found(room, self._tolerating(plan.claim_set)))
         told = replace(plan.explanation, admissions=found, admissions_tried=search.tried)
         return replace(plan, explanation=told)
@@ -296,17 +297,17 @@ def _path(kind: str) -> str:
 
 
 MOST_NODES = 50
-"""The maximum number of nodes that are examined for one claim set."""
+"""The maximum number of nodes examined for each claim set."""
 
 
 MOST_LOOKS = 1_000
-"""The maximum number of nodes that are examined for all claim sets."""
+"""The maximum number of nodes examined for all claim sets together."""
 
 
 class Leading:
-    """Finds the main reasons why claim sets do not fit on any node.
+    """A search for the main reasons why claim sets fit on no node.
 
-    Claim sets with the same requests have the same reasons.
+    Claim sets with the same requests are searched only once.
     """
 
     def __init__(self, view: View, nodes: Sequence[Node]) -> None:
@@ -315,9 +316,9 @@ class Leading:
         self._known: dict[Any, tuple[LeadingReason, ...]] = {}
 
     def of(self, plan: ClaimSetPlan) -> tuple[LeadingReason, ...]:
-        """Return the main reasons why the claim set does not fit on any node.
+        """Return the main reasons why the claim set fits on no node.
 
-        The tuple is empty if the claim set fits, if an error or a limit ended the search, or if too many nodes have
+        There are none if the claim set fits, if an error or a limit ended the search, or if `MOST_LOOKS` nodes have
         already been examined.
         """
         if plan.outcome not in (Outcome.DOES_NOT_FIT, Outcome.UNKNOWN):

@@ -1,4 +1,4 @@
-"""Slices with counter sets in a form that the release does not accept, and that its scheduler misreads."""
+"""Slices whose counter sets have a form that the release does not accept and that its scheduler misreads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NOT_ACCEPTED = "slice-not-accepted"
 
 
 def of_counter_slices(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return a warning if the input's slices publish counter sets in a way that the release does not accept.
+    """Return a warning if slices publish counter sets in a form that the release does not accept.
 
     Since 1.35, a slice with counter sets has no devices, and its counter sets apply to the whole pool. Up to 1.34,
     counter sets are in the same slice as the devices that use them.

@@ -1,23 +1,25 @@
-"""The effects of quotas and limits on the pods that a command creates, one after the other, with their claims.
+"""The effects of quotas and limits on pods that a command creates one after another, with their claims.
 
-This is for pods that do not yet exist and that no simulation of controllers creates. In a cluster, chance decides which
-of a workload's pods are created first, but not how many.
+This module is for new pods that no simulation of controllers creates. In a cluster, chance decides which of a
+workload's pods are created first, but not how many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from dra_plan.api.core import Pod, PodStatus
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.storage import PersistentVolumeClaim
 from dra_plan.api.workloads import Workload
 from dra_plan.claims.index import Index
+from dra_plan.claims.owners import is_new
 from dra_plan.claims.pod_claims import is_unmade, make_claim
 from dra_plan.documents.refusals import CLAIM_REFUSED, REFUSED
 from dra_plan.scheduler.admission import ARRIVAL, NAME
@@ -32,34 +34,33 @@ if TYPE_CHECKING:
     from dra_plan.documents.refusals import OverQuota
 
 
-@dataclass(frozen=True, slots=True)
-class NotCreated:
-    """A pod that was not created because the API server rejects the pod or one of its claims, and the message."""
+class NotCreated(Struct, frozen=True):
+    """A pod that was not created because the API server rejected it or one of its claims, with the message."""
 
     pod: Pod
     message: str
     claim: str = ""
-    """The name of the pod's entry for the claim, or the name of the claim on a volume."""
+    """The pod's entry for the rejected claim, or the name of the rejected claim on a volume."""
     reason: str = ""
-    """The message without the pod's name, because most pods get their names only when they are created."""
+    """The message without the pod's name, because most pods are named only when they are created."""
     over: tuple[OverQuota, ...] = ()
-    """The amounts of the quota that is exceeded."""
+    """The exceeded quota amounts."""
 
     @property
     def why(self) -> str:
-        """The exceeded quota with its amounts. If no quota is exceeded, the text is the API server's message."""
-        from dra_plan.controllers.quota import in_words
+        """The exceeded quota amounts as text or, if there are none, the API server's message."""
+        from dra_plan.controllers.over_quota import in_words
 
         what = CLAIM_REFUSED if self.claim else REFUSED
         return f"{what}: {in_words(self.over, self.pod.metadata.namespace) if self.over else self.message}"
 
     @property
     def record(self) -> PodRecord:
-        """The pod's record, in the same form as the simulation's records."""
+        """The pod as a record of the simulation."""
         return PodRecord(self.pod, message=self.message, refused=True)
 
     def as_refused(self) -> RefusedOwner:
-        """Return the rejection as a finding. Commands report it together with the findings of `validate`."""
+        """Return the rejection as a finding, in the form of `validate`'s findings."""
         from dra_plan.validation.quotas import BEYOND_QUOTA
         from dra_plan.validation.rule import Finding
 
@@ -68,24 +69,21 @@ class NotCreated:
 
 
 def has_quotas(inventory: Inventory) -> bool:
-    """Return whether the input has quotas or limit ranges, which may prevent controllers from creating objects.
-
-    If the input has any, simulations start without the new objects.
-    """
+    """Return whether the input has quotas or limit ranges. If so, simulations start without the new objects."""
     return bool(inventory.quotas or inventory.limit_ranges)
 
 
 def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, list[NotCreated]]:
-    """Return the cluster after the API server has created its new pods, and the pods that the API server rejected.
+    """Return the cluster after the API server has created the new pods, and the pods that it rejected.
 
-    The pods are in the order of their creation. Pods that were evicted by a drain or a restart count as new, because
-    controllers create them again.
+    The pods are in the order of their creation. Pods evicted by a drain or a restart count as new, because controllers
+    create them again.
     """
     if not (has_quotas(inventory) or inventory.runtime_classes):
         return inventory, []
     from dra_plan.controllers.quota import Quotas
 
-    new = [pod for pod in inventory.pods if _is_new(inventory, pod)]
+    new = [pod for pod in inventory.pods if is_new(inventory, pod)]
     refused = not_created(inventory, sorted(new, key=_name) if order == NAME else new, claims=False)
     if not new:
         return inventory, []
@@ -98,27 +96,21 @@ def _name(pod: Pod) -> tuple[str, str]:
     return pod.metadata.namespace, pod.metadata.name
 
 
-def _is_new(inventory: Inventory, pod: Pod) -> bool:
-    """Return whether the pod is not yet in a cluster, or was evicted and has not yet been created again."""
-    if pod.spec.node_name:
-        return False
-    return _name(pod) in inventory.returning or not (pod.metadata.is_stored or pod.status.phase)
-
-
 def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = True) -> list[NotCreated]:
     """Return the pods that quotas and limit ranges reject, or whose RuntimeClass requires other nodes than they do.
 
-    Objects in the input are counted first. Then the pods that are not yet in the input are created in the given order.
-    If `claims` is set, the claims of these pods are created after the pods.
+    Existing objects are charged first. Then the new pods are created in the given order and, if `claims` is set, their
+    claims after them.
     """
     if not (has_quotas(inventory) or inventory.runtime_classes):
         return []
     from dra_plan.controllers.quota import QuotaLedger, Quotas, without_name
 
     quotas = Quotas(inventory)
-    there = {pod.key for pod in inventory.pods if not _is_new(inventory, pod)}
+    there = {pod.key for pod in inventory.pods if not is_new(inventory, pod)}
     created = {pod.key for pod in pods} - there
-    quotas.watch(lambda: inventory.classes, lambda namespace: _charged(inventory, namespace, created))
+    made: list[Pod | ResourceClaim] = []
+    quotas.watch(lambda: inventory.classes, lambda namespace: _charged(inventory, namespace, created, made))
     ledger, runtimes = QuotaLedger(quotas), by_name(inventory.runtime_classes)
     found, taken = [], []
     for pod in pods:
@@ -130,7 +122,8 @@ def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = Tru
             )
         else:
             taken.append(pod)
-    return [*found, *_without_claims(inventory, taken, ledger, quotas)] if claims else found
+            made += [limited] if pod.key in created else []
+    return [*found, *_without_claims(inventory, taken, ledger, quotas, made)] if claims else found
 
 
 def _volume_claims(index: Index, pod: Pod) -> Iterator[PersistentVolumeClaim]:
@@ -157,9 +150,16 @@ def _without_volumes(
 
 
 def _without_claims(
-    inventory: Inventory, pods: Iterable[Pod], ledger: QuotaLedger, quotas: Quotas
+    inventory: Inventory,
+    pods: Iterable[Pod],
+    ledger: QuotaLedger,
+    quotas: Quotas,
+    made: list[Pod | ResourceClaim],
 ) -> Iterator[NotCreated]:
-    """Yield the pods whose claims are rejected; a pod's first claim that fails stops the rest."""
+    """Yield the pods whose claims are rejected; a pod's first claim that fails stops the rest.
+
+    The other claims are added to `made`.
+    """
     from dra_plan.controllers.settle import claim_failure
 
     index, given = Index(inventory), {pod.key: pod for pod in inventory.pods}
@@ -174,18 +174,24 @@ def _without_claims(
             is_made = not is_unmade(as_given, entry) or index.generated_claims.of(as_given, entry.name) is not None
             if template is None or is_made:
                 continue
-            said = ledger.refuses(make_claim(template, pod, entry.name))
-            if said:
+            claim = make_claim(template, pod, entry.name)
+            said = ledger.refuses(claim)
+            if not said:
+                made.append(claim)
+            else:
                 over = tuple(quotas.exceeded.get(said, ()))
                 yield NotCreated(pod, claim_failure(entry.name, said), entry.name, over=over)
                 break
 
 
-def _charged(inventory: Inventory, namespace: str, created: Set[str]) -> Iterator[object]:
-    """Yield the objects in a namespace that exist before anything is created."""
+def _charged(
+    inventory: Inventory, namespace: str, created: Set[str], made: Sequence[Pod | ResourceClaim]
+) -> Iterator[object]:
+    """Yield the objects in a namespace that exist before anything is created, and those that were `made` since."""
     from dra_plan.controllers.quota import CHARGED
 
     for holder in CHARGED:
         for each in getattr(inventory, holder):
             if each.metadata.namespace == namespace and not (holder == "pods" and each.key in created):
                 yield each
+    yield from (each for each in made if each.metadata.namespace == namespace)

@@ -1,7 +1,7 @@
-"""Selectors that fail on some device of the input, although the scheduler may not evaluate them on it now.
+"""Selectors that fail with an error on a device in the input, even if the scheduler does not reach that device now.
 
-The scheduler evaluates the selectors of a request on one device after another until it has enough. An error on one of
-them ends the attempt for the pod, on all nodes (`structured.Allocate`), so an answer may depend on the devices in use.
+The scheduler evaluates a request's selectors on one device after another until it has enough. An error ends the pod's
+attempt on all nodes (`structured.Allocate`), so the result may depend on which devices are in use.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ MAY_FAIL = "selector-may-fail"
 """The code of the warning."""
 
 MOST_DEVICES = 4_000
-"""The number of devices up to which selectors are evaluated on all of them: sorting more by kind takes too long."""
+"""The maximum number of devices for which selectors are evaluated. Sorting more of them by kind takes too long."""
 
 MOST_SETS = 50
-"""The number of claim sets whose selectors are evaluated."""
+"""The maximum number of claim sets whose selectors are evaluated."""
 
 
 def of_failing_selectors(view: View, plans: Iterable[ClaimSetPlan]) -> list[Notice]:
-    """Return a warning for each of the claim sets' selectors that fails with an error on a device in the input.
+    """Return a warning for each selector of the claim sets that fails with an error on a device in the input.
 
     Claim sets whose search ended with an error are left out, because their results already contain the error.
     """

@@ -1,4 +1,4 @@
-"""The selection of nodes by name, pattern or label selector, wherever an option takes nodes."""
+"""Choose nodes by name, pattern or label selector, for all options that take nodes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,15 @@ _OF_SELECTORS = frozenset("=!(), ")
 
 
 def is_selector(text: str) -> bool:
-    """Return whether the text is a label selector, such as `rack=r2` or `rack in (r1,r2)`, rather than a node name."""
+    """Return whether the text is a label selector, such as `rack=r2` or `rack in (r1,r2)`, and not a node name."""
     return not _OF_SELECTORS.isdisjoint(text)
 
 
 def meant(nodes: Iterable[Node], text: str) -> list[str]:
-    """Return the names of the nodes that the text selects, in input order.
+    """Return the names of the nodes that a name, pattern or label selector selects, in input order.
 
-    The text is a label selector, pattern or name.
-
-    In a pattern, `*`, `?` and `[...]` have the same meaning as in a shell. Raises UsageError for a selector that can't
-    be parsed, and for a selector or pattern that matches no node.
+    In a pattern, `*`, `?` and `[...]` have the same meaning as in a shell. Raises UsageError for a selector that cannot
+    be parsed, and for a selector or pattern that selects no node.
     """
     if not is_selector(text):
         return _like(nodes, text) if not _OF_PATTERNS.isdisjoint(text) else [text]
@@ -56,7 +54,7 @@ def _like(nodes: Iterable[Node], pattern: str) -> list[str]:
 def all_meant(nodes: Sequence[Node], texts: Iterable[str]) -> list[str]:
     """Return the names of the nodes that any of the texts selects, without duplicates.
 
-    Raises UsageError in the same cases as `meant`.
+    Raises UsageError, as `meant` does.
     """
     return list(dict.fromkeys(name for text in texts for name in meant(nodes, text)))
 
@@ -64,8 +62,8 @@ def all_meant(nodes: Sequence[Node], texts: Iterable[str]) -> list[str]:
 def split_list(text: str) -> Iterator[str]:
     """Yield the node names, patterns and label selectors in a comma-separated list.
 
-    A comma inside brackets or after a label selector belongs to the selector. For example, `a,b` is a list of two
-    names, but `rack=r1,zone=z1` is one selector, as in kubectl.
+    A comma inside brackets or after a label selector belongs to the selector, as in kubectl: `a,b` is two names, but
+    `rack=r1,zone=z1` is one selector.
     """
     if is_selector(text.replace(",", "")):
         yield text
@@ -74,7 +72,7 @@ def split_list(text: str) -> Iterator[str]:
 
 
 def by_label(nodes: Iterable[Node], label: str) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the names of the nodes for each value of a label, and the names of the nodes without the label.
+    """Return the names of the nodes with each value of a label, and the names of the nodes without the label.
 
     The names are in input order. Raises UsageError for a label that no node has.
     """

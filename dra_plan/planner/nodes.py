@@ -1,15 +1,16 @@
-"""The choice of nodes, and the missing parts of an input that would change the result."""
+"""The nodes to plan for, and notices about missing objects that would change the result."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import NOT_SERVED, Inventory, Notice
 from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.resource import ResourceClaimSpec
+from dra_plan.api.resource import ResourceClaim, ResourceClaimSpec
 from dra_plan.api.well_known import ADMIN_ACCESS, SYSTEM_NAMESPACE
 from dra_plan.api.workloads import pod_template
 from dra_plan.claims.index import Index, missing_templates, only_nodes, owner_of
@@ -21,6 +22,7 @@ from dra_plan.manifests import kinds
 from dra_plan.near import nearest
 
 if TYPE_CHECKING:
+    from dra_plan.allocator import View
     from dra_plan.api.storage import StorageClass
     from dra_plan.scheduler.cluster.volumes import Claim
 
@@ -41,13 +43,13 @@ def _no_nodes(inventory: Inventory) -> InputError:
 
 
 NODES = "kubectl get nodes -o yaml"
-"""The command that fetches the nodes, if nothing else is missing."""
+"""The command that lists the nodes, for inputs that lack nothing else."""
 
 
 def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[Notice]]:
-    """Return the inventory. If it has no nodes and `infer` is set, add the nodes that its slices name.
+    """Return the inventory. If it has no nodes and `infer` is set, add the nodes named in its slices.
 
-    Raises InputError if the inventory has no nodes and `infer` is not set.
+    Raises InputError if it has no nodes and `infer` is not set.
     """
     if inventory.nodes:
         return inventory, []
@@ -63,9 +65,9 @@ def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[No
 
 
 def choose_nodes(nodes: Sequence[Node], names: Sequence[str] | None) -> list[Node]:
-    """Return the nodes that the names and label selectors select, in input order. If `names` is None, return all nodes.
+    """Return the nodes that the names, patterns and label selectors select, in input order. None selects all nodes.
 
-    Raises UsageError for an unknown name, and for a selector that can't be parsed or that matches no node.
+    Raises UsageError for an unknown name, and for a selector that cannot be parsed or that matches no node.
     """
     if not names:
         return list(nodes)
@@ -95,16 +97,16 @@ def was_listed(inventory: Inventory, kind: str) -> bool:
     return all(entry.resource != resource or entry.reason == NOT_SERVED for entry in info.not_listed)
 
 
-def of_devices(inventory: Inventory) -> list[Notice]:
-    """Return notices about claims, slices and classes that running pods need and that are missing from the input.
+def of_devices(inventory: Inventory, view: View | None = None) -> list[Notice]:
+    """Return notices about claims, slices and classes that are missing from the input although pods need them.
 
-    Pods that have a node but no devices get a notice too, because the scheduler does not process them again.
+    Pods that have a node but no devices also get a notice, because the scheduler does not process them again.
     """
     return [
         *_claims(inventory),
         *_one_namespace(inventory),
         *_nothing_runs(inventory),
-        *_slices(inventory),
+        *_slices(inventory, view),
         *_classes(inventory),
         *_namespaces(inventory),
         *_without_devices(inventory),
@@ -112,10 +114,10 @@ def of_devices(inventory: Inventory) -> list[Notice]:
 
 
 def deciding(inventory: Inventory) -> frozenset[str]:
-    """Return DeviceClass or ResourceSlice, or both, if they are needed but the input has no objects of this kind.
+    """Return which of DeviceClass and ResourceSlice are needed but have no objects in the input.
 
-    Without these objects, it is unknown whether a claim fits. In a snapshot, a kind without objects is not missing,
-    because the snapshot shows that the cluster has none.
+    Without them, it is unknown whether a claim fits. A snapshot that has none of a kind shows that the cluster has
+    none, so the kind is not missing.
     """
     lacking = {
         "DeviceClass": not inventory.classes and any(True for _ in _classes(inventory)),
@@ -125,10 +127,7 @@ def deciding(inventory: Inventory) -> frozenset[str]:
 
 
 def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
-    """Return notices about missing PriorityClasses that pods name.
-
-    If `evicts` is set, the list also has notices about missing disruption budgets.
-    """
+    """Return notices about missing PriorityClasses and, if `evicts` is set, missing disruption budgets."""
     found = []
     unknown = sorted(_unknown_priorities(inventory, all_pods=evicts))
     if unknown and not was_listed(inventory, "PriorityClass"):
@@ -158,9 +157,9 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
 
 
 def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) -> list[Notice]:
-    """Return a notice if claims are reserved for pods that would be evicted but are missing from the input.
+    """Return a notice if pods are missing from the input although claims on the nodes are reserved for them.
 
-    `event` says what evicts the pods. If `nodes` is given, only claims on these nodes are considered.
+    `event` says what would evict these pods. Without `nodes`, all claims are considered.
     """
     from dra_plan.whatif.edits import absent_pods_notice
 
@@ -170,7 +169,7 @@ def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) ->
 
 
 def of_templates(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
-    """Return notices about missing claim templates that pods without a node need.
+    """Return notices about claim templates that are missing although pods without a node need them.
 
     There is one notice for each workload.
     """
@@ -189,7 +188,7 @@ def _controller(pod: Pod) -> Owner | None:
 
 
 def lacking_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[str]:
-    """Return the kinds of storage objects that these pods need and that the input lacks completely."""
+    """Return the kinds of storage objects that the pods need and that are missing from the input."""
     return _lacking_volumes(inventory, _volume_claims(pods))
 
 
@@ -223,8 +222,8 @@ def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) ->
 def omits_volume_claims(inventory: Inventory) -> bool:
     """Return whether PersistentVolumeClaims are missing from the input although the cluster may have some.
 
-    If the input has other storage objects, the user included storage in the input. The cluster then has no
-    PersistentVolumeClaims, unless a bound volume or a running pod uses one.
+    If the input has other storage objects, it is assumed to have all of them, unless a bound volume or a running pod
+    uses a missing claim.
     """
     from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 
@@ -255,9 +254,9 @@ def lacks_volume_limits(inventory: Inventory, pod: Pod) -> bool:
 
 
 def of_volumes(inventory: Inventory, pods: Iterable[Pod], *, limits: bool = True) -> list[Notice]:
-    """Return notices about storage objects that these pods' volumes need, if the input has none of their kind.
+    """Return notices about storage objects that the pods need, if the input has none of the kind.
 
-    If `limits` is false, the number of volumes that a node can attach does not matter.
+    `limits` says whether it matters how many volumes a node can attach.
     """
     wanted = _volume_claims(pods)
     names = [name for name in _lacking_volumes(inventory, wanted) if limits or name != _LIMITS]
@@ -296,10 +295,7 @@ def _claims(inventory: Inventory) -> Iterator[Notice]:
 
 
 def lacking_templates(inventory: Inventory) -> list[str]:
-    """Return `["resourceclaimtemplates"]` if a pod without a node names a template and the input has no templates.
-
-    Otherwise, the list is empty.
-    """
+    """Return `["resourceclaimtemplates"]` if pods without a node name templates but the input has none, or else []."""
     if inventory.templates or was_listed(inventory, "ResourceClaimTemplate"):
         return []
     waiting = (pod for pod in inventory.pods if not pod.spec.node_name and not ended(pod))
@@ -353,13 +349,13 @@ def _nothing_runs(inventory: Inventory) -> Iterator[Notice]:
         any(is_of_cluster(node.metadata) for node in inventory.nodes),
         any(is_of_cluster(slice_.metadata) for slice_ in inventory.slices),
     )
-    users = [pod.metadata for pod in inventory.pods] + [claim.metadata for claim in inventory.claims]
-    if all(hardware) and not any(map(is_of_cluster, users)):
+    users: Iterable[Pod | ResourceClaim] = chain(inventory.pods, inventory.claims)
+    if all(hardware) and not any(is_of_cluster(one.metadata) for one in users):
         yield Notice("nothing-running", "the input has no running pods or claims: every device counts as free")
 
 
 def is_of_cluster(metadata: ObjectMeta) -> bool:
-    """Return whether the object was read from an API server, and not written by hand."""
+    """Return whether the object was read from an API server rather than written by hand."""
     return bool(metadata.uid and metadata.creation_timestamp)
 
 
@@ -414,10 +410,11 @@ def _stuck(inventory: Inventory) -> set[str]:
     }
 
 
-def _slices(inventory: Inventory) -> Iterator[Notice]:
+def _slices(inventory: Inventory, view: View | None = None) -> Iterator[Notice]:
     if was_listed(inventory, "ResourceSlice"):
         return
-    unseen = _unseen_pools(inventory) if inventory.slices else []
+    all_seen = not inventory.slices or (view is not None and view.gatherer.slices.keys() >= view.holders.keys())
+    unseen = [] if all_seen else _unseen_pools(inventory)
     if unseen:
         yield Notice(
             "slices-missing",

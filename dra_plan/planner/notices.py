@@ -1,4 +1,4 @@
-"""Warnings about a result: about the release, device taint rules, unknown fields, and time."""
+"""Warnings about a result: about the release, device taint rules, unknown fields and time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from dra_plan.planner.question import kubelet_minor
 from dra_plan.releases import DEFECTS, FIELDS, MINORS, Defect, Quirk, Target, unused
 
 OTHER_KUBELETS = "kubelet-version"
-"""The code of the warning that the kubelets on nodes have a different release from the planned one."""
+"""The code of the warning that kubelets have a different release than the one planned for."""
 
 
 def about(claim_set: ClaimSet) -> tuple[str, str]:
-    """Return what a notice about this claim set names: the object, and the file that the object comes from."""
+    """Return the name of the object that a notice about the claim set is about, and its file."""
     source = str(claim_set.origin) if claim_set.origin is not None else ""
     if claim_set.owner is not None:
         return str(claim_set.owner), source
@@ -29,7 +29,7 @@ def about(claim_set: ClaimSet) -> tuple[str, str]:
 
 
 def concerning(notices: Iterable[Notice], sets: Iterable[ClaimSet]) -> tuple[Notice, ...]:
-    """Return the notices that are about these claim sets, and the notices that are about no pod, workload or claim."""
+    """Return the notices about these claim sets, and the notices about no particular pod, workload or claim."""
     related = {name for claim_set in sets for name in _objects(claim_set)}
     return tuple(each for each in notices if "/" not in each.object or each.object in related)
 
@@ -101,7 +101,7 @@ def _some(names: list[str]) -> str:
 
 
 def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
-    """Return the warning not to create these device taint rules while the scheduler is running (defect E3)."""
+    """Return warnings not to create these device taint rules while the scheduler is running (defect E3)."""
     if not rules or not target.quirks.taint_rule_crashes or not target.features.device_taint_rules:
         return []
     text = (
@@ -112,10 +112,7 @@ def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
 
 
 def of_assumed_rules(target: Target) -> Notice:
-    """Return a note that says that dra-plan assumes an API server with device taint rules.
-
-    The assumption is needed because a change creates a device taint rule.
-    """
+    """Return a note that the release is assumed to have device taint rules, because a change creates one."""
     text = (
         f"Kubernetes {target.release} ignores device taint rules by default; dra-plan assumes that their API and "
         "feature gate are enabled"
@@ -124,7 +121,7 @@ def of_assumed_rules(target: Target) -> Notice:
 
 
 def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return notices about defects that device taint rules cause (E1, E3), and about rules that gates turn off."""
+    """Return notices about the defects of device taint rules (E1, E3), and about rules that feature gates turn off."""
     rules = inventory.taint_rules
     if not rules:
         return []
@@ -165,10 +162,10 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
 
 
 def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return a notice for each field that the release drops, and for each field whose rules are unknown.
+    """Return notices about fields that the release drops, and about fields whose rules are unknown.
 
-    Each notice names the first object with the field. There is another notice if the release does not accept the form
-    of a slice.
+    A notice names the first object with the field. There is also a notice about slices whose form the release does not
+    accept.
     """
     users: dict[str, list[str]] = {}
     for name, user in _uses(inventory):
@@ -228,15 +225,15 @@ def _derives(spec: ResourceClaimSpec) -> bool:
 
 
 FILTER_SECONDS = 10
-"""kube-scheduler's default time limit for filtering one node."""
+"""kube-scheduler's default time limit for filtering one node, in seconds."""
 
 
 STEPS_PER_SECOND = 100_000
-"""The speed of the real allocator. The recorded searches that were cut off after 60 s had done 16,000 to 410,000."""
+"""The speed of the real allocator. Recorded searches that timed out had done 16,000 to 410,000 steps per second."""
 
 
 NODES_JUDGED = 16
-"""The number of long searches for one claim set whose length is estimated, which takes a tenth of a second for each."""
+"""The maximum number of searches per claim set whose length is estimated. Each estimate takes about 0.1 s."""
 
 
 _NAMED = 3
@@ -247,7 +244,7 @@ _MOST_STEPS = 10**15
 
 
 class TimeoutWatch:
-    """Estimates how long the release would search for one claim set."""
+    """An estimate of how long the release would search for a claim set."""
 
     def __init__(self, target: Target, claim_set: ClaimSet, allocator: Allocator, deadline: float | None) -> None:
         self._target, self._claim_set, self._allocator = target, claim_set, allocator
@@ -269,7 +266,7 @@ class TimeoutWatch:
             self._late[answer.node] = steps
 
     def notices(self) -> list[Notice]:
-        """Return a warning if the release would probably reach its time limit; otherwise, return an empty list."""
+        """Return a warning if the release would probably reach its time limit."""
         if not self._late:
             return []
         names = list(self._late)
@@ -299,8 +296,10 @@ def _about(steps: float) -> str:
 
 
 STEPS_EACH, STEPS_IN_ALL = 1_500, 30_000
-"""The steps for one search without a defect, and for all searches for a claim set, so that a warning does not cost more
-than the plan."""
+"""The maximum number of steps of a search with the defect fixed, and of all such searches for a claim set.
+
+The limits keep a warning from costing more than the plan.
+"""
 
 
 _FEW_STEPS = 200
@@ -308,7 +307,7 @@ _FEW_STEPS = 200
 
 
 class Watch:
-    """Checks whether known defects changed the results for one claim set."""
+    """A check whether known defects changed the results for a claim set."""
 
     def __init__(self, view: View, claim_set: ClaimSet, max_steps: int | None, deadline: float | None) -> None:
         self._view, self._claim_set, self._max_steps, self._deadline = view, claim_set, max_steps, deadline
@@ -317,10 +316,10 @@ class Watch:
         self._left = STEPS_IN_ALL
 
     def saw(self, node: Node, answer: NodeOutcome) -> None:
-        """Check whether known defects that appeared in the search on a node changed the result.
+        """Check whether the defects that appeared in the search on a node changed its result.
 
-        A defect is checked only until it has changed one result of the claim set. If the search without the defect is
-        not finished within a few steps, the defect does not count as a cause.
+        Each defect is checked until it has changed one result of the claim set. If the search with the defect fixed is
+        not finished within a few steps, the result counts as unchanged.
         """
         active = self._view.target.quirks.among(answer.sighted)
         if not active or all((name,) in self._proven for name in active):
@@ -356,7 +355,7 @@ class Watch:
         return differs
 
     def notices(self) -> list[Notice]:
-        """Return one warning for each defect that changed a result."""
+        """Return a warning for each defect that changed a result."""
         return [
             Notice(
                 "upstream-defect",
@@ -369,7 +368,7 @@ class Watch:
 
 
 def describe(names: tuple[Quirk, ...]) -> str:
-    """Return the named quirks with their issues and descriptions, such as `Q4 (kubernetes#140436), a device ...`."""
+    """Return the quirks with their issues and descriptions, such as `Q4 (kubernetes#140436), a device ...`."""
     return "; ".join(_describe(defect) for defect in DEFECTS if defect.quirk in names)
 
 

@@ -1,4 +1,4 @@
-"""The obstacles to one more pod, the resource that runs short first, and the changes with which one more would fit."""
+"""Why there is no room for another pod, which resource runs out first, and which changes would make room."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 MOST_NODES = 50
-"""The number of nodes that are examined closely."""
+"""The maximum number of nodes that are examined closely."""
 
 
 def next_copy(
@@ -45,8 +45,8 @@ def next_copy(
 ) -> NextCopy:
     """Explain why the next copy of a pod was rejected. `copies` is the number of copies on each node.
 
-    The simulation is not changed. No change is suggested that would release the devices of copies, or that would edit
-    one of the copied pods' own claims. `own` contains the keys of these claims.
+    The simulation is not changed. No suggestion releases the devices of a copy or edits the copied pods' own claims,
+    whose keys are in `own`.
     """
     obstacles = _obstacles(simulation, found, copies)
     closely = _to_look_at(simulation, found, copies)
@@ -76,10 +76,9 @@ class _Nodes:
 
 
 class ResourceHolder(NamedTuple):
-    """The amount of a resource that is left on a node, and the pod in the input that prevents another copy.
+    """How much of a resource is left on a node, and the pod in the input without which another copy would fit.
 
-    Without this pod, enough of the resource would be left for another copy. If there is no such pod, `pod` and `used`
-    are "".
+    `pod` and `used` are "" if there is no such pod.
     """
 
     node: str
@@ -90,9 +89,9 @@ class ResourceHolder(NamedTuple):
 
 
 def holder_on(simulation: Simulation, node: str, short: ResourceShort) -> ResourceHolder:
-    """Return the amount of the resource that is left on the node, and the pod that uses most of the resource there.
+    """Return how much of the resource is left on the node, and the pod that uses most of it.
 
-    The pod is in the input and is not a copy. The pod is named only if another copy would fit after the pod is removed.
+    Only pods in the input are considered, not copies. The pod is named only if its removal makes room for another copy.
     """
     there = set(map(pod_uid, simulation.inventory.pods))
     resource, left = short.resource, amount_text(short.resource, short.left)

@@ -1,13 +1,14 @@
-"""The owners that a question names: the forms of names, the objects to which they refer, and the objects' states."""
+"""The owners that a question names: how names are read, which objects they refer to, and what state these are in."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from dra_plan import claims
 from dra_plan.api.core import Pod
@@ -36,7 +37,7 @@ from dra_plan.wording import listed
 CLAIM, POD, NODE = "ResourceClaim", "Pod", "Node"
 
 EXTENDED_RESOURCES = "DRAExtendedResource"
-"""The feature gate with which device classes serve extended resources."""
+"""The feature gate for extended resources provided by device classes."""
 
 
 _OWNERS = ("pods", "workloads", "claims")
@@ -48,13 +49,13 @@ _MOST_PODS = 3
 
 
 class UnknownOwnerError(UsageError):
-    """Raised when no object has a given name."""
+    """The error raised if no object has a given name."""
 
 
 class OwnerName(NamedTuple):
     """One way to read a name.
 
-    `kind` and `namespace` are in lower case, and are empty if the name does not contain them.
+    `kind` and `namespace` are in lower case, and "" if the name does not contain them.
     """
 
     kind: str
@@ -66,7 +67,7 @@ class Known:
     """The objects of an input that a user can name."""
 
     def __init__(self, inventory: Inventory, made: Collection[ObjectKey] = ()) -> None:
-        """Collect the objects; `made` are claims that are not in the input, but would be created for its pods."""
+        """Collect the objects. `made` are claims that are not in the input but would be created for its pods."""
         self._inventory, self._made, self._pods = inventory, made, inventory.pods
         self.empty = "".join(f"; {notice.message}" for notice in inventory.notices if notice.code == "file-empty")
         self.nodes = {node.metadata.name.lower(): node.metadata.name for node in inventory.nodes}
@@ -86,7 +87,7 @@ class Known:
         return list(dict.fromkeys([*map(_key, self._objects), *self._made]))
 
     def named(self, names: Container[str]) -> list[ObjectKey]:
-        """Return the keys of the objects with one of these names, in input order. The names are in lower case."""
+        """Return the keys of the objects with these names, in input order. The names must be in lower case."""
         found = (_key(each) for each in self._objects if each.metadata.name.lower() in names)
         made = (key for key in self._made if key[2].lower() in names)
         return list(dict.fromkeys(chain(found, made)))
@@ -94,7 +95,7 @@ class Known:
     def kind(self, word: str) -> str:
         """Return the kind, in lower case, for a word that kubectl accepts, or "" if the word is unknown.
 
-        kubectl accepts the kind's name, its plural and its short names.
+        kubectl accepts the name of a kind, its plural and its short names.
         """
         found = kinds.named(word)
         if found is not None:
@@ -102,10 +103,7 @@ class Known:
         return self._kinds.get(word.lower().partition(".")[0], "")
 
     def pending(self, namespace: str | None) -> list[str]:
-        """Return the pods without a node, each as pod/NAME.
-
-        If a namespace is given, return only pods in this namespace.
-        """
+        """Return the pods without a node as pod/NAME, optionally only those in a namespace."""
         wanted = (namespace or "").lower()
         pods = (
             pod for pod in self._inventory.pods if is_waiting(pod) and wanted in ("", pod.metadata.namespace.lower())
@@ -127,7 +125,7 @@ class Known:
 
 
 def split(given: Iterable[str], known: Known) -> Iterator[tuple[str, list[OwnerName]]]:
-    """Yield each argument with the possible ways to read it. The most likely way comes first.
+    """Yield each argument with the ways to read it, the most likely one first.
 
     `po x y` names the pods x and y. `x`, `pod/x`, `NAMESPACE/x` and `pod/NAMESPACE/x` each name one object.
     """
@@ -156,9 +154,9 @@ def _readings(word: str, kind: str, known: Known) -> Iterator[OwnerName]:
 def find(given: Iterable[str], known: Known, namespace: str | None) -> list[ObjectKey]:
     """Return the keys of the named objects in input order, without duplicates.
 
-    `namespace` applies to names without a namespace. If `namespace` is empty, these names refer to objects in all
-    namespaces. Raises UnknownOwnerError if no object has one of the names. For each unknown name, the error message
-    suggests an object of this name in another namespace, or a similar name.
+    `namespace` applies to names without a namespace; without it, such names refer to all namespaces. Raises
+    UnknownOwnerError if no object has one of the names. The message suggests the same name in another namespace, or a
+    similar name.
     """
     asked = list(split(given, known))
     there = known.named({reading.name for _, readings in asked for reading in readings})
@@ -249,20 +247,18 @@ def _as_given(text: str, name: str) -> str:
     return f"{before}{slash}{name}"
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenSets:
-    """The claim sets that are planned, and the named owners that have no claim set to plan."""
+class ChosenSets(Struct, frozen=True):
+    """The claim sets to plan, and the named owners for which there is nothing to plan."""
 
     expansion: Expansion
     unplanned: tuple[UnplannedOwner, ...] = ()
 
 
 def choose_sets(inventory: Inventory, target: Target, question: Question) -> ChosenSets:
-    """Return the claim sets to plan, which are those of the named owners.
+    """Return the claim sets of the named owners or, if none are named, those that `-n` and `-l` select.
 
-    If no owners are named, return all claim sets that `-n` and `-l` select. A pod or workload that is named is planned
-    even if it has a controller. A claim that is named is planned together with its users. If `together` is set, all
-    claims form one set. Raises UsageError for names that no object has.
+    A named pod or workload is planned even if it has a controller. A named claim is planned together with its users. If
+    `together` is set, all claims form one set. Raises UsageError for names that no object has.
     """
     if not question.owners and question.names_groups:
         return ChosenSets(Expansion([], []))
@@ -290,9 +286,9 @@ def choose_sets(inventory: Inventory, target: Target, question: Question) -> Cho
 
 
 def chosen_pods(inventory: Inventory, target: Target, question: Question) -> PodChoice | None:
-    """Return a choice that selects the named pods and all pods of the named workloads.
+    """Return a choice of the named pods and the pods of the named workloads, or None if no names are given.
 
-    Return None if no names are given. Raises UsageError for names that no object has.
+    Raises UsageError for names that no object has.
     """
     if not question.owners:
         return None
@@ -303,13 +299,13 @@ def chosen_pods(inventory: Inventory, target: Target, question: Question) -> Pod
 
 
 class PodChoice:
-    """A choice of named pods and workloads. Pods that are created later for these workloads are chosen too."""
+    """A choice of named pods and workloads. It includes pods that are created later for these workloads."""
 
     def __init__(self, index: Index, named: frozenset[ObjectKey]) -> None:
         self._index, self._named = index, named
 
     def __call__(self, pod: Pod) -> bool:
-        """Return whether the pod, or a workload that controls it, was named."""
+        """Return whether the user named the pod or a workload that controls it."""
         return any(map(self._is_named, (pod, *self._index.owners.above(pod.metadata))))
 
     def _is_named(self, obj: Pod | AnyWorkload) -> bool:
@@ -318,7 +314,7 @@ class PodChoice:
         return any((kind, metadata.namespace, name) in self._named for kind, name in names)
 
     def has_claim(self, namespace: str, name: str) -> bool:
-        """Return whether the user named this claim."""
+        """Return whether the user named the claim."""
         return (CLAIM, namespace, name) in self._named
 
 
@@ -359,7 +355,7 @@ _NANO = -9
 
 
 class OwnerStates:
-    """Finds out why named owners have nothing to plan, for example because a pod already has a node."""
+    """The reasons why named owners have nothing to plan, for example because a pod already has a node."""
 
     def __init__(self, index: Index, target: Target) -> None:
         self._index, self._target = index, target
@@ -435,7 +431,7 @@ class OwnerStates:
         if claim.allocation is None:
             return None
         namespace = claim.metadata.namespace
-        reserved = claim.status.reserved_for if claim.status is not None else []
+        reserved = claim.reserved_for
         users = [ObjectName(kind=_kind(who.resource), namespace=namespace, name=who.name) for who in reserved]
         return UnplannedOwner(owner=owner, state="Allocated", claims=[_allocated(claim)], used_by=users)
 
@@ -496,7 +492,7 @@ def _deleting(owner: ObjectName, metadata: ObjectMeta, *, node_name: str = "") -
 
 
 def notice(of: UnplannedOwner) -> Notice:
-    """Return the warning that this owner is not planned."""
+    """Return the warning that the owner is not planned."""
     name = f"{of.owner.kind} {of.owner.namespace}/{of.owner.name}"
     return Notice("not-planned", f"nothing to plan: {_SAID[of.state](of)}", name)
 
@@ -537,7 +533,7 @@ _GROUP = "podgroup"
 def tell_groups_apart(
     inventory: Inventory, owners: Iterable[str], namespace: str | None
 ) -> tuple[list[PodGroup], tuple[str, ...]]:
-    """Split the named owners into pod groups (podgroup/NAME, podgroup/NAMESPACE/NAME) and the other names.
+    """Return the named pod groups (podgroup/NAME, podgroup/NAMESPACE/NAME), and the other names.
 
     Raises UnknownOwnerError for a pod group that does not exist.
     """

@@ -1,9 +1,8 @@
-"""Parallel planning by other processes, on this machine or others, for claim sets and anything else.
+"""Run independent work in several processes, on this machine or others.
 
-On Linux, this process forks other processes, which share the loaded cluster, and all of them take items as long as
-there are any. Elsewhere, while threads are running, or if the caller has chosen a backend with `joblib.parallel_config`
-(Dask, Ray), joblib starts the processes. The items are independent, so results do not depend on which process computes
-them.
+On Linux, processes are forked, share the loaded cluster, and take items until none are left. On other systems, while
+threads are running, or if the caller has chosen a backend with `joblib.parallel_config` (Dask, Ray), joblib starts the
+processes. Results do not depend on which process computes them.
 """
 
 from __future__ import annotations
@@ -15,8 +14,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from msgspec.structs import replace
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node
@@ -35,10 +35,9 @@ Result = TypeVar("Result")
 
 
 def plan_sets(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
-    """Return the plans of all claim sets, in order. `jobs` is the number of processes that plan.
+    """Return the plans of all claim sets, in order. `jobs` is the number of processes.
 
-    Each process gets its own copy of the cluster. The results do not depend on the number of processes, unless a
-    deadline ends the search: deadlines are in wall-clock time, so the search may end earlier or later.
+    The results do not depend on `jobs`, unless a deadline ends the search. A deadline is in wall-clock time.
     """
     seconds = None if planner.deadline is None else planner.deadline - time.monotonic()
     view = planner.view
@@ -57,12 +56,11 @@ def in_shares(
     heard: Callable[[Result], None] = lambda _: None,
     first: Callable[[], None] = lambda: None,
 ) -> list[Result]:
-    """Return the results of `work` for the items, in order. `jobs` processes share the work.
+    """Return the results of `work` for the items, in order. `jobs` processes share the items.
 
-    `work` must be a module-level function that yields the result for an item before it takes the next item. The
-    arguments and results of `work` must support pickle. `heard` is called with each result as soon as the result
-    arrives. `first` is called while the other processes start, if there are any. `heard` and `first` are called in this
-    process.
+    `work` must be a module-level function that yields the result for an item before it takes the next item. Its
+    arguments and results must support pickle. `heard` is called in this process with each result as it arrives, and
+    `first` once while the other processes start.
     """
     if _may_fork():
         return _forked(work, given, items, jobs, heard, first)
@@ -76,11 +74,13 @@ def in_shares(
 # Processes of this machine that share the memory of this one
 
 MOST_PORTIONS = 256
-"""The maximum number of portions that processes take in turn; a portion's number is a byte, and one write can put all
-numbers into any pipe."""
+"""The maximum number of portions into which the items are divided.
+
+The number of a portion is one byte, and a single write can put all numbers into any pipe.
+"""
 
 PIPE_SIZE = 1 << 20
-"""The number of bytes that a process can write before they are read; Linux allows this size to every user."""
+"""How many bytes a process can write before they are read. Linux allows this size to every user."""
 
 
 def _may_fork() -> bool:

@@ -1,4 +1,4 @@
-"""Pools as each node sees them, their free capacity, and devices that are parts of other devices."""
+"""Pools as each node sees them, their free capacity, and devices that are partitions of other devices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dra_plan.documents.pools import CounterSetLeft, DeviceState, PartitionProfi
 
 _PROFILE = ("profile", "type")
 MODEL_ATTRIBUTES = ("model", "productName", "product")
-"""Attributes in the driver's own domain in which drivers publish a device's model."""
+"""The attributes, in a driver's own domain, in which drivers publish the model of a device."""
 
 
 def model(device: PoolDevice) -> str:
@@ -31,21 +31,21 @@ def model(device: PoolDevice) -> str:
 
 
 def profile(device: PoolDevice) -> str:
-    """Return the kind of partition, if the driver publishes it; otherwise, return the device's name without numbers."""
+    """Return the kind of partition or, if the driver does not publish it, the device name without numbers."""
     return _first(device, _PROFILE) or re.sub(r"[-_.]?\d+", "", device.id.device) or device.id.device
 
 
 class DeviceKind(NamedTuple):
-    """The properties that are the same for all devices on one line of a list."""
+    """The properties that all devices on one line of a list share."""
 
     driver: str
     model: str
     profile: str
-    """The kind of part, for devices that are parts."""
+    """The kind of partition, or "" for a device that is not a partition."""
 
 
 def kind(device: PoolDevice) -> DeviceKind:
-    """Return the device's driver and model and, if the device is a partition, the kind of partition."""
+    """Return the device's driver and model and, if it is a partition, the kind of partition."""
     return DeviceKind(device.id.driver, model(device), profile(device) if device.consumption else "")
 
 
@@ -61,8 +61,8 @@ def _first(device: PoolDevice, names: Sequence[str]) -> str:
 def physical(devices: Sequence[PoolDevice]) -> int:
     """Return the number of physical devices.
 
-    Devices that draw from a counter set are partitions, so each counter set counts as one physical device. Each device
-    that draws from no counter set also counts as one.
+    Devices that use a counter set are partitions, so each counter set counts as one physical device. Each other device
+    counts as one.
     """
     drawn_from = {counter_set for device in devices for counter_set, _, _ in device.consumption}
     return len(drawn_from) + sum(not device.consumption for device in devices)
@@ -73,8 +73,7 @@ def profiles(
 ) -> list[PartitionProfile]:
     """Return the kinds of partitions in a pool.
 
-    Each kind comes with the number of all its partitions, and with the number of partitions that still fit if only
-    partitions of this kind are allocated.
+    Each has the number of its partitions, and how many of them still fit if no other kind is allocated.
     """
     total = Counter(profile(device) for device in devices if device.consumption)
     fit: Counter[str] = Counter()
@@ -93,7 +92,7 @@ def profiles(
 
 
 class PoolRemainder:
-    """The devices and capacity of one pool that are free before any new claim is allocated."""
+    """The devices and capacity of a pool that are free before any new claim is allocated."""
 
     def __init__(self, view: View, pool: Pool) -> None:
         self._view, self._pool = view, pool
@@ -109,23 +108,24 @@ class PoolRemainder:
             if known is not device and self.state(known)[0] == "Unavailable" != self.state(device)[0]:
                 published[device.id] = device
         self.devices = list(published.values())
-        """Each device once, even if several of the pool's slices publish it; the first one that requests can get is
-        used."""
+        """Each device once. If several slices of the pool publish a device, the first one that requests can get is
+        used.
+        """
 
     def is_tainted(self, device: PoolDevice) -> bool:
-        """Return whether the device has a taint that excludes requests without a matching toleration."""
+        """Return whether the device has a taint that keeps requests without a toleration away."""
         return bool(self.taint(device))
 
     def taint(self, device: PoolDevice) -> str:
-        """Return the first taint that excludes requests without a matching toleration, as KEY=VALUE:EFFECT, or ""."""
+        """Return the first taint that keeps requests without a toleration away, as KEY=VALUE:EFFECT, or ""."""
         target = self._view.target
         blocking = (taint for taint in device.taints if target.features.device_taints and blocks(taint, target.rules))
         return next((f"{each.key}{'=' if each.value else ''}{each.value}:{each.effect}" for each in blocking), "")
 
     def state(self, device: PoolDevice) -> tuple[DeviceState, str]:
-        """Return the state of the device, and the reason why requests cannot get the device ("" if they can).
+        """Return the state of the device, and the reason why requests cannot get it, or "".
 
-        The state is Allocated, Shared (allocated, but some capacity is left), Available or Unavailable.
+        The state is Allocated, Shared (allocated, with capacity left), Available or Unavailable.
         """
         state = self._view.state
         if device.id in state.dedicated:
@@ -141,7 +141,7 @@ class PoolRemainder:
         return self.withheld(device) or (self._counter_obstacle(device) if device.device.consumes_counters else "")
 
     def withheld(self, device: PoolDevice) -> str:
-        """Return why requests could not get the device even if no device were in use, or "" if there is no reason."""
+        """Return why requests could not get the device even if it were not in use, or "" if there is no reason."""
         pool, target = self._pool, self._view.target
         if not pool.usable and (target.rules.skips_unusable_pools or pool.state is not PoolState.INCOMPLETE):
             return f"pool is {pool.state.value.lower()}"
@@ -180,7 +180,7 @@ class PoolRemainder:
         }
 
     def capacity_texts(self, device: PoolDevice) -> dict[str, str]:
-        """Return how much of each capacity is free on the device, as quantities in the notation of the total amount."""
+        """Return how much of each capacity is free on the device, in the notation of its total amount."""
         left = self.capacity(device)
         return {
             name: _text(left[name], quantity.parse(capacity.value)) for name, capacity in device.device.capacity.items()
@@ -217,23 +217,23 @@ def _text(nano: int, like: quantity.Quantity) -> str:
 
 @dataclass(slots=True)
 class SeenPool:
-    """A pool in one of its states, and the nodes that see the pool in this state.
+    """A pool in one state, and the nodes that see it in this state.
 
-    Different nodes can see different generations or states of a pool.
+    Nodes can see different generations or states of a pool.
     """
 
     pool: Pool
     nodes: list[Node] = field(default_factory=list)
     reached_by: list[Node] = field(default_factory=list)
-    """The nodes that the slices are for, among those that see the pool; for old generations, among all given nodes."""
+    """The nodes that see the pool and can use its devices. For an old generation, all given nodes are considered."""
 
 
 def seen_pools(view: View, nodes: Sequence[Node], *, everywhere: bool) -> list[SeenPool]:
     """Return the pools as the nodes see them, sorted by driver, pool name and generation.
 
-    If nodes see a pool in different states, the pool is returned once for each state. If `everywhere` is set, pools
-    that no node reaches are also returned, once and with all of their devices. A node may see a pool only because of
-    the pool's counters (Q15). Such a node cannot use the pool's devices, so the state that it sees is not returned.
+    A pool is returned once for each state in which nodes see it. If `everywhere` is set, pools that no node reaches are
+    returned too, once and with all of their devices. A node that sees a pool only because of the pool's counters (Q15)
+    cannot use its devices, so the state that such a node sees is left out.
     """
     gatherer = view.gatherer
     found: dict[tuple[Any, ...], SeenPool] = {}
@@ -267,7 +267,7 @@ def _reaching(seen: SeenPool, gatherer: PoolGatherer, nodes: Sequence[Node]) -> 
 
 
 def node_name(slices: Iterable[PoolSlice]) -> str:
-    """Return the node that all slices name, or "" if they name several nodes or none."""
+    """Return the node that all slices name, or "" if they name several or none."""
     names = {slice_.object.spec.node_name or "" for slice_ in slices}
     return names.pop() if len(names) == 1 else ""
 

@@ -1,17 +1,14 @@
-"""The query about a cluster: the chosen claims and pods, the nodes, and the effort.
-
-The search for the result, and its use, are elsewhere.
-"""
+"""What is asked about a cluster: the chosen claims and pods, the nodes, the release, and the limits of the search."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from dra_plan import releases
 from dra_plan.allocator import Probe
@@ -27,40 +24,39 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[int, int], None]
-"""A function called with the number of node queries completed, and their total."""
+"""A callback that receives the number of node queries completed, and their total."""
 
 
 Chosen = Callable[[Pod], bool]
-"""A function that returns whether a pod is scheduled."""
+"""A function that returns whether to schedule a pod."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """The query that a method of `Cluster` runs. A field that is None does not restrict the query."""
+class Question(Struct, frozen=True, kw_only=True):
+    """What a method of `Cluster` is asked. A field that is None does not restrict the query."""
 
     owners: Sequence[str] = ()
-    """The owners of claim sets or pods: pods, workloads or claims, named as in kubectl (`ownernames`)."""
+    """The pods, workloads or claims to plan, named as in kubectl (`ownernames`)."""
     names_groups: bool = False
-    """True if pod groups are named. If nothing else is named, no claim sets are planned."""
+    """True if pod groups are named. Claim sets are then planned only if other owners are named too."""
     nodes: Sequence[str] = ()
     """The names of the nodes to examine; if empty, all nodes are examined."""
     namespace: str | None = None
     selector: LabelSelector | None = None
     together: bool = False
-    """True if all planned claims are one set."""
+    """Whether to treat all planned claims as one set."""
     devices_only: bool = False
-    """True if the filters that depend only on the node and the pod are skipped."""
+    """Whether to skip the filters that depend only on the node and the pod."""
     infer_nodes: bool = False
-    """True if nodes are created from the slices if the input has none."""
+    """Whether to create nodes from the slices if the input has none."""
     max_steps: int | None = None
-    """The budget of one search."""
+    """The maximum number of steps of one search."""
     timeout: float | None = None
-    """The time limit for the whole run, in seconds; anything not decided by then is Undecided."""
+    """The time limit for the whole run, in seconds. Anything not decided by then is Undecided."""
     progress: Progress | None = None
     runtime_config: RuntimeConfig | None = None
-    """The API versions that the API server serves; `{}` means its defaults, and None all that the release can serve."""
+    """The API versions that the API server serves: `{}` for its defaults, None for all that the release has."""
     probe: Probe | None = None
-    """The search's probe; if it is set, there may be only one search, for one claim set on one node."""
+    """The probe of the search. If it is set, there may be only one search, for one claim set on one node."""
 
     def chooses(self, metadata: ObjectMeta) -> bool:
         """Return whether the options `-n` and `-l` select the object."""
@@ -73,15 +69,13 @@ class Question:
         return None if self.timeout is None else time.monotonic() + self.timeout
 
 
-@dataclass(frozen=True, slots=True)
-class AskedRelease:
-    """The choices that make up a target: the version, the changed feature gates, and the quirks.
+class AskedRelease(Struct, frozen=True):
+    """The choices that make up a target: the version, the changed feature gates and the quirks.
 
-    If the version is None, the version of the input's cluster is used. If `strict_version` is set, versions without
-    recorded data are rejected. `reported` are the scheduler's own feature gates, which override the API server's
-    feature gates in a snapshot. `runtime_config` is the API server's --runtime-config; `{}` means the defaults, and
-    None means all API versions that the release can serve. `served` are feature gates that must be on, because the
-    cluster has objects that need them.
+    If `version` is None, it is the version of the input's cluster. `strict_version` rejects versions without recorded
+    data. `reported` are the scheduler's own feature gates, which override those of the API server in a snapshot.
+    `runtime_config` is the API server's --runtime-config: `{}` for the defaults, or None for all API versions that the
+    release can serve. `served` are feature gates that must be on, because the cluster has objects that need them.
     """
 
     version: str | None = None
@@ -93,7 +87,7 @@ class AskedRelease:
     served: tuple[str, ...] = ()
 
     def target(self, inventory: Inventory) -> Target:
-        """Return the target for the input. Raises UsageError in the same cases as `releases.target`."""
+        """Return the target for the input. Raises UsageError, as `releases.target` does."""
         version = self.version if self.version is not None else version_of(inventory) or releases.NEWEST
         gates = {**_gates_of(inventory, version, self.reported), **(self.gates or {})}
         for gate in self.served:
@@ -105,15 +99,15 @@ class AskedRelease:
         return structs.replace(found, why=why) if why and found.version != releases.NEWEST else found
 
     def serving(self, gate: str) -> AskedRelease:
-        """Return this release with a feature gate turned on, because objects in the cluster show that the gate is on.
+        """Return this release with a feature gate turned on because objects in the cluster need it.
 
-        Other gates that the gate depends on are turned on too. Gates that the user has set are not changed.
+        The gates that it depends on are turned on too, but gates that the user has set do not change.
         """
         return replace(self, served=(*self.served, gate))
 
 
 def version_of(inventory: Inventory) -> str:
-    """Return the Kubernetes version of the input's cluster, or "" if the version is unknown."""
+    """Return the Kubernetes version of the input's cluster, or "" if it is unknown."""
     minors = {kubelet_minor(node.status.node_info.kubelet_version) for node in inventory.nodes}
     return _of_server(inventory) or (minors.pop() if len(minors) == 1 else "")
 

@@ -1,16 +1,17 @@
-"""Objects that the API server rejects, and that therefore never count as fitting.
+"""Objects that the API server rejects, and that therefore never count as fitting. The rules are those of `validate`.
 
-`OwnerRefusals` checks single owners and claim sets; `accepted` returns the cluster without the rejected objects, for
-commands in which pods compete for devices. The rules are those of `validate`.
+`OwnerRefusals` checks single owners and claim sets. `accepted` returns the cluster without the rejected objects, for
+commands in which pods compete for devices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
@@ -34,10 +35,10 @@ Owned = Pod | AnyWorkload | ResourceClaim
 
 
 class OwnerRefusals:
-    """Finds out why the API server rejects owners. Each object is checked only once.
+    """The reasons why the API server rejects owners. Each object is checked only once.
 
-    `runtime_config` is the API server's --runtime-config; `{}` means the defaults, and None means all API versions that
-    the release can serve.
+    `runtime_config` is the API server's --runtime-config: `{}` for the defaults, or None for all API versions that the
+    release can serve.
     """
 
     def __init__(self, inventory: Inventory, target: Target, runtime_config: RuntimeConfig | None = None) -> None:
@@ -46,22 +47,20 @@ class OwnerRefusals:
         self._inventory = inventory
         self._rules = ApiServerRefusals(inventory, target, runtime_config)
         self._makers = {id(pod_spec_of(one).resource_claims): one for one in inventory.workloads}
-        """The workloads by their pods' claims, which are the identical list that pods representing a workload also
-        have."""
-        self._given = {id(one) for one in inventory.claims}
+        """The workloads by the list of their pods' claims. A pod that represents a workload has the same list."""
+
+    @cached_property
+    def _given(self) -> frozenset[int]:
+        return frozenset(map(id, self._inventory.claims))
 
     def of(self, owner: Owned) -> tuple[Finding, ...]:
-        """Return the reasons why the API server rejects the owner or an object that the owner needs.
-
-        The tuple is empty if the API server accepts all of these objects.
-        """
+        """Return why the API server rejects the owner or an object that it needs, or () if it accepts all of them."""
         return self._rules.of(owner)
 
     def without_claims(self, question: Question) -> list[RefusedOwner]:
-        """Return the rejected pods and workloads that the query selects and that have no claims.
+        """Return the rejected pods and workloads that the question selects and that have no claims.
 
-        Without claims, these pods and workloads are not part of any claim set. Only pods that wait for a node are
-        included.
+        They are not part of any claim set. Only pods that wait for a node are included.
         """
         pods = (pod for pod in self._inventory.pods if is_waiting(pod))
         workloads = (one for one in self._inventory.workloads if not is_over(one))
@@ -70,9 +69,9 @@ class OwnerRefusals:
         return [RefusedOwner.of(one, findings) for one in chosen if (findings := self.of(one))]
 
     def of_set(self, claim_set: ClaimSet) -> tuple[RefusedOwner, ...]:
-        """Return those of the claim set's owners that the API server rejects.
+        """Return the claim set's pods, workloads and claims that the API server rejects.
 
-        The owners of a claim set are pods, workloads and claims without an owner.
+        A claim is included only if the set has no owner.
         """
         asked: list[Owned] = [self._makers.get(id(pod.spec.resource_claims), pod) for pod in claim_set.pods]
         if claim_set.owner is None:
@@ -80,8 +79,7 @@ class OwnerRefusals:
         return tuple(RefusedOwner.of(one, findings) for one in asked if (findings := self.of(one)))
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedOwner:
+class RefusedOwner(Struct, frozen=True):
     """A pod, workload or claim that the API server rejects, and the reasons."""
 
     owner: ObjectName
@@ -89,18 +87,17 @@ class RefusedOwner:
 
     @property
     def name(self) -> str:
-        """The name of the owner as NAMESPACE/NAME."""
+        """The owner's name as NAMESPACE/NAME."""
         return f"{self.owner.namespace}/{self.owner.name}"
 
     @classmethod
     def of(cls, owner: Owned, findings: tuple[Finding, ...]) -> RefusedOwner:
-        """Create a rejected owner from the object and the findings about the object."""
+        """Create a rejected owner from the object and the findings about it."""
         return cls(ObjectName(kind=owner.kind, namespace=owner.metadata.namespace, name=owner.metadata.name), findings)
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """A cluster without the pods and workloads that its API server rejects, and a list of these pods and workloads."""
+class Accepted(Struct, frozen=True):
+    """A cluster without the pods and workloads that its API server rejects, and a list of these."""
 
     inventory: Inventory
     refused: tuple[RefusedOwner, ...] = ()
@@ -116,7 +113,7 @@ def accepted(
 ) -> Accepted:
     """Return the cluster without the workloads and the chosen waiting pods that the API server rejects.
 
-    Pods are kept if they are on nodes, have ended or are not chosen. Existing pods of rejected workloads are also kept.
+    Existing pods of a rejected workload are kept, and so are pods that have a node, have ended or are not chosen.
     `refusals` contains the results that are already known for the same objects.
     """
     from dra_plan.scheduler.new_pods import pod_of  # claim sets do not need the scheduler
@@ -140,10 +137,7 @@ def accepted(
 
 
 def entries(refused: Iterable[RefusedOwner]) -> Refusals:
-    """Return the findings in document form, without duplicates.
-
-    Each finding lists all owners that cannot run because of the finding.
-    """
+    """Return the findings in document form, without duplicates. Each lists the owners that cannot run because of it."""
     owners: dict[Finding, list[ObjectName]] = {}
     for each in refused:
         for finding in each.findings:
@@ -152,9 +146,9 @@ def entries(refused: Iterable[RefusedOwner]) -> Refusals:
 
 
 def of_manifests(findings: Iterable[Finding], spared: Container[str]) -> list[ApiServerRefusal]:
-    """Return the findings that make the API server reject manifests. Objects of the `spared` kinds are left out.
+    """Return the findings for which the API server rejects manifests, each with the rejected object as its owner.
 
-    In each result, the rejected object is the owner.
+    Objects of the `spared` kinds are left out.
     """
     from dra_plan.validation.rule import Severity
 

@@ -1,6 +1,7 @@
-"""Pods that get no node because other pending pods come first: the pods of an owner are scheduled without the others.
+"""Pods that get no node only because other pending pods come first.
 
-`explain` asks this of each owner, `schedule` of the owners of pods that it could not schedule.
+To find them, the pods of an owner are scheduled without the others: for each owner in `explain`, and for the owners of
+unscheduled pods in `schedule`.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from dra_plan.planner.question import Chosen
 from dra_plan.scheduler.attempts import PodRecord
 
 MOST_FIRST = 3
-"""The number of earlier pods that are named."""
+"""The maximum number of earlier pods to name."""
 
 MOST_CONTESTED = 10
-"""The number of owners that `schedule` tries without the other pods."""
+"""The maximum number of owners that `schedule` tries without the other pods."""
 
 
 class OwnersOfPods:
-    """Finds the owners of a pod. These are the pod itself, its controllers, and its Deployment."""
+    """A look-up of the owners of a pod: the pod itself, its controllers and its Deployment."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
 
     def of(self, pod: Pod) -> Iterator[Owner]:
-        """Yield the owners of the pod. The pod itself comes first."""
+        """Yield the owners of the pod, starting with the pod itself."""
         yield owner_of(pod)
         for above in (pod, *self._index.owners.above(pod.metadata)):
             yield owner_of(above)
@@ -40,22 +41,19 @@ class OwnersOfPods:
                 yield Owner(DEPLOYMENT, above.metadata.namespace, deployment)
 
     def highest(self, pod: Pod) -> Owner:
-        """Return the workload at the top of the pod's chain of controllers.
-
-        If the pod has no controller, return the pod itself.
-        """
+        """Return the topmost controller of the pod, or the pod itself if it has none."""
         return list(self.of(pod))[-1]
 
 
 def rivals(records: Iterable[PodRecord], owner: Owner, owners: OwnersOfPods) -> list[PodRecord]:
-    """Return the pods that got a node in this run and that do not belong to the owner."""
+    """Return the pods that got a node in this run and do not belong to the owner."""
     return [each for each in records if each.attempts and each.node and owner not in owners.of(each.pod)]
 
 
 def gained(together: Iterable[PodRecord], alone: Sequence[PodRecord]) -> PodRecord | None:
     """Return the first pod that has a node in the run `alone` but not in the run `together`.
 
-    Return None if there are no more pods with a node in `alone` than in `together`.
+    Return None if `alone` does not have more pods with a node than `together`.
     """
     before = {each.pod.key for each in together if each.node}
     now = [each for each in alone if each.node]
@@ -63,13 +61,13 @@ def gained(together: Iterable[PodRecord], alone: Sequence[PodRecord]) -> PodReco
 
 
 def that_come_first(others: Sequence[PodRecord], node: str, priority: Callable[[Pod], int]) -> list[OtherPod]:
-    """Return the pods that got this node. If there are none, return the pods that got another node."""
+    """Return up to `MOST_FIRST` pods that got this node or, if there are none, that got another node."""
     first = [each for each in others if each.node == node] or others
     return [other_pod(each.pod, priority(each.pod), each.node) for each in first[:MOST_FIRST]]
 
 
 def other_pod(pod: Pod, priority: int, node: str) -> OtherPod:
-    """Return the pod in document form, with the node that the pod got."""
+    """Return the pod in document form, with the node that it got."""
     metadata = pod.metadata
     return OtherPod(namespace=metadata.namespace, name=metadata.name, priority=priority, node_name=node)
 
@@ -81,9 +79,9 @@ def contested(
     alone: Callable[[Chosen], Sequence[PodRecord]],
     priority: Callable[[Pod], int],
 ) -> Iterator[ContestedPods]:
-    """Yield each owner of failed pods that would have more scheduled pods without the pods of other owners.
+    """Yield each owner of failed pods that would get more pods scheduled without the pods of other owners.
 
-    `alone` repeats the run for the selected pods only, and returns their records.
+    `alone` repeats the run for only the selected pods, and returns their records.
     """
     asked = list(dict.fromkeys(owners.highest(each.pod) for each in failed))
     for owner in asked[:MOST_CONTESTED]:

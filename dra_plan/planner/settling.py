@@ -1,7 +1,7 @@
-"""Results with active controllers, where a cluster is settled if controllers would act after a scheduler pass.
+"""Results with active controllers. A cluster is settled if controllers would act after a pass of the scheduler.
 
-`schedule --settle` always settles; commands that compare, drain or grow call `settle_chosen`, which keeps the result of
-one scheduler pass if no controllers would act.
+`schedule --settle` always settles the cluster. Commands that compare, drain or grow call `settle_chosen`, which keeps
+the result of a single pass if no controller would act.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod
@@ -40,20 +41,18 @@ FOR_EVER = math.inf
 """The patience of commands that list every future eviction, however late."""
 
 
-@dataclass(frozen=True)
-class SettledOutcome:
-    """The final outcome for pods. `settled` is None if controllers did not have to act."""
+class SettledOutcome(Struct, frozen=True):
+    """The final outcome for pods. `settled` is None if no controller had to act."""
 
     result: SimulationResult
     settled: Settled | None = None
     lacking: frozenset[PodKey] = frozenset()
-    """Pods for which the input lacks the deciding objects."""
+    """The pods for which the input lacks objects that decide the result."""
 
     def records(self) -> dict[PodKey, PodRecord]:
         """Return the records of the pods by namespace and name.
 
-        If a pod was replaced, the record of the replacement has the name of the original pod. If a pod ended and was
-        not replaced, it has no record.
+        The record of a replaced pod is that of its replacement. A pod that ended without a replacement has no record.
         """
         found = {(one.pod.metadata.namespace, one.pod.metadata.name): one for one in self.result.pods}
         if self.settled is None:
@@ -70,14 +69,11 @@ class SettledOutcome:
         yield from self.settled.refused_heirs.items()
 
     def why(self, record: PodRecord) -> str:
-        """Return why the pod has no node.
-
-        The reason is the scheduler's message. If the pod or its claim was not created, the reason says why.
-        """
+        """Return why the pod has no node: the scheduler's message, or why the pod or its claim was not created."""
         said, settled, key = record.message or record.waiting, self.settled, _key(record.pod)
         if settled is None or record.node:
             return said
-        from dra_plan.controllers.quota import in_words
+        from dra_plan.controllers.over_quota import in_words
 
         over = settled.over_quota.get(key)
         what = REFUSED if record.refused else CLAIM_REFUSED
@@ -86,12 +82,12 @@ class SettledOutcome:
         return f"{what}: {settled.why_not_made.get(key, said)}" if record.refused else said
 
     def lacks_room(self, record: PodRecord) -> bool:
-        """Return whether the pod does not fit on any node. An error or a rejection by the API server does not count."""
+        """Return whether the pod fits on no node. An error or a rejection by the API server does not count."""
         refused = self.settled is not None and _key(record.pod) in self.settled.claims_refused
         return record.outcome == "Unschedulable" and not refused
 
     def is_undecided(self, record: PodRecord) -> bool:
-        """Return whether the pod has no node although it may be possible to schedule the pod."""
+        """Return whether the pod has no node although it may be possible to schedule it."""
         return self.result.is_undecided(record) or (not record.node and _key(record.pod) in self.lacking)
 
 
@@ -100,7 +96,7 @@ def _key(pod: Pod) -> tuple[str, str]:
 
 
 def lacking(inventory: Inventory, result: SimulationResult, simulation: Simulation) -> frozenset[PodKey]:
-    """Return the unscheduled pods that might fit if the input had objects of the kinds that are completely missing."""
+    """Return the unscheduled pods that might fit if the input had objects of the missing kinds."""
     if not may_lack(inventory):
         return frozenset()
     certainty = Certainty(inventory, lambda pod: simulation.cluster.info(pod).priority)
@@ -108,7 +104,7 @@ def lacking(inventory: Inventory, result: SimulationResult, simulation: Simulati
 
 
 def outlook_of(simulation: Simulation, outcome: SimulationResult) -> NextActions | None:
-    """Return the changes that controllers would make until the cluster settles, or None if there would be none."""
+    """Return what controllers would do until the cluster settles, or None if they would do nothing."""
     inventory = simulation.inventory
     if not (
         outcome.evictions
@@ -133,11 +129,11 @@ def settled_result(
     then: Sequence[Inventory] = (),
     beyond: Sequence[NotCreated] = (),
 ) -> tuple[SimulationResult, Settled]:
-    """Let the simulation settle in the current state, and then in each later state (`then`).
+    """Let the simulation settle in its current state, and then after each later input in `then`.
 
-    The result includes chosen pods that the API server rejects, and the pods in `beyond`, which the API server rejected
-    before the simulation started. If a controller tries to replace a rejected pod, the result shows the name of the
-    rejected pod.
+    The result includes the chosen pods that the API server rejects, and those in `beyond`, which were rejected before
+    the simulation started. If a controller tries to replace a rejected pod, the result has the name of the rejected
+    pod.
     """
     from dra_plan.controllers.endings import heirs
     from dra_plan.controllers.quota import without_name
@@ -172,8 +168,8 @@ def settle_chosen(
 ) -> SettledOutcome:
     """Return the final outcome for the chosen pods.
 
-    Other pods do not change, unless controllers terminate them. The simulation lets the cluster settle only if
-    controllers would act, or if `always` is set.
+    Other pods do not change unless controllers terminate them. The cluster settles only if controllers would act or
+    `always` is set.
     """
     chosen = with_successors(chosen, inventory.pods)
     if not (always or has_quotas(inventory)):
@@ -226,10 +222,10 @@ def simulation_of(
     ordered: bool = False,
     explain: bool = False,
 ) -> Simulation:
-    """Return the simulation of the chosen pods, for commands that call the scheduler more than once.
+    """Return a simulation of the chosen pods, for commands that call the scheduler more than once.
 
-    Only the budgets of the query are used. `common` is shared with other queries, and `view` is the target's view of
-    the inventory. If `explain` is set, failed attempts are recorded.
+    Only the limits of the question are used. `common` is shared with other questions, and `view` is the target's view
+    of the inventory. If `explain` is set, failed attempts are recorded.
     """
     simulation = Simulation(
         inventory,
@@ -256,10 +252,7 @@ def standing_by(
     *,
     ordered: bool = False,
 ) -> Simulation:
-    """Return the simulation of the first state of the cluster. The simulation has not been started.
-
-    Simulations of later states are forked from this simulation.
-    """
+    """Return the simulation of the cluster's first state, which has not started. Later states are forked from it."""
     if ordered not in common.standing_by:
         made = simulation_of(inventory, target, question, lambda _pod: False, common, view, ordered=ordered)
         made.stand_by()
@@ -269,7 +262,7 @@ def standing_by(
 
 
 def with_successors(chosen: Chosen, pods: Sequence[Pod]) -> Chosen:
-    """Return a choice that selects the chosen pods and their replacements. Replacements have the same controllers."""
+    """Return a choice of the chosen pods and their replacements, which have the same controllers."""
 
     @cache
     def known() -> tuple[set[tuple[str, str]], set[tuple[str, str, str]]]:

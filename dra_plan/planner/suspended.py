@@ -1,7 +1,7 @@
-"""Suspended workloads, and pods that Kueue holds back, which are planned as if they were released, with a notice.
+"""Suspended workloads, and pods that Kueue holds back. They are planned as if they were released, with a notice.
 
-A suspended workload creates no pods now. A suspended workload that is named, or not yet in a cluster, is planned as if
-it were resumed; others are left unchanged. Kueue resumes the workloads that it admits, and removes its gates from pods.
+A suspended workload creates no pods. It is planned as if it were resumed only if it is named, or if it is not in a
+cluster yet. Kueue resumes the workloads that it admits, and removes its scheduling gates from pods.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dra_plan.errors import UsageError
 from dra_plan.planner.owners import Known, find
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-"""The label that names the LocalQueue of an object that Kueue admits."""
+"""The label with the name of an object's LocalQueue."""
 _GATES = "kueue.x-k8s.io/"
 """The prefix of the scheduling gates that Kueue sets and removes."""
 SUSPENDED = "suspended"
@@ -32,10 +32,9 @@ _MOST_NAMED = 3
 
 
 def resumed(inventory: Inventory, owners: Sequence[str] = (), namespace: str | None = None) -> Inventory:
-    """Return the inventory after the named workloads have been resumed. Without names, all new workloads are resumed.
+    """Return the inventory with the named workloads resumed. Without names, all new workloads are resumed.
 
-    Kueue's scheduling gates are removed from the pods that are resumed. The inventory includes notices about these
-    changes.
+    Kueue's scheduling gates are removed from pods in the same way. The inventory has notices about these changes.
     """
     held = [each for each in (*inventory.workloads, *inventory.pods) if _is_held(each)]
     if not held:
@@ -54,7 +53,7 @@ def resumed(inventory: Inventory, owners: Sequence[str] = (), namespace: str | N
 
 
 def of_sets(inventory: Inventory, sets: Iterable[ClaimSet]) -> list[Notice]:
-    """Return notices about owners of claim sets. These owners are suspended but are planned as if they were running."""
+    """Return notices about claim sets whose owners are suspended but planned as if they were running."""
     owners = {(one.owner.kind, one.owner.namespace, one.owner.name) for one in sets if one.owner is not None}
     held = (each for each in (*inventory.workloads, *inventory.pods) if _is_held(each))
     return list(dict.fromkeys(_notice(each) for each in held if owner_of(each) in owners))

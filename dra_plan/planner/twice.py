@@ -1,4 +1,4 @@
-"""Devices that a node offers twice, in a DRA driver's slices and as a number that a device plugin reports."""
+"""Devices that a node offers twice: in a DRA driver's slices, and as an extended resource from a device plugin."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ DEVICES_TWICE = "devices-twice"
 
 
 def of_devices_twice(inventory: Inventory) -> list[Notice]:
-    """Return warnings about devices that a node publishes both as an extended resource and through a DRA driver.
+    """Return warnings about devices that a node offers both as an extended resource and through a DRA driver.
 
-    There is one warning for each pair of a resource and a driver with the same vendor and name. For example,
-    `nvidia.com/gpu` belongs to the drivers `gpu.nvidia.com` and `nvidia.com`. The scheduler counts the resource and the
-    driver's devices separately. The scheduler can therefore give one device to two pods, and the second pod fails on
-    its node.
+    There is one warning for each resource and driver with the same vendor and name: `nvidia.com/gpu` belongs to the
+    drivers `gpu.nvidia.com` and `nvidia.com`. The scheduler counts the two separately, so it can give one device to two
+    pods, of which the second fails on its node.
     """
     twice: dict[tuple[str, str], list[str]] = {}
     numbers = {node.metadata.name: found for node in inventory.nodes if (found := _numbers(node))}

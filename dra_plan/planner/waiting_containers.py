@@ -1,18 +1,19 @@
-"""The containers of a pod on its node that the kubelet has not started, or for which the others wait."""
+"""The containers of a pod that has a node but that the kubelet has not started completely."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from dra_plan.api.core import Container, ContainerStatus, Pod
-from dra_plan.claims.owners import RUNNING, STARTING, how_ended, is_sidecar, unfinished_init, why_waiting
+from dra_plan.claims.owners import RUNNING, STARTING, how_ended, unfinished_init, why_waiting
 from dra_plan.documents.claim_sets import WaitingContainer
 
 
 def waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
-    """Yield the containers that wait, with the kubelet's reasons.
+    """Yield the waiting containers, with the kubelet's reasons.
 
-    Those that only wait for an init container are left out if this one has been started, or waits for another reason.
+    Containers that are only waiting for an init container are left out if that container has started, or has a reason
+    of its own.
     """
     found = unfinished_init(pod) if pod.status.phase in ("", "Pending") else None
     waiting = found[1].state.waiting if found is not None else None
@@ -20,7 +21,7 @@ def waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
         yield _awaited(*found)
         return
     is_known = waiting is not None and waiting.reason not in STARTING
-    sidecars = {one.name for one in pod.spec.init_containers if is_sidecar(one)}
+    sidecars = {one.name for one in pod.spec.init_containers if one.is_sidecar}
     inits = len(pod.status.init_container_statuses)
     for place, status in enumerate((*pod.status.init_container_statuses, *pod.status.container_statuses)):
         waiting = status.state.waiting
@@ -44,5 +45,5 @@ def _awaited(container: Container, status: ContainerStatus) -> WaitingContainer:
         ended=ended is not None,
         since=(running.started_at or "") if running is not None else "",
         init=True,
-        sidecar=is_sidecar(container),
+        sidecar=container.is_sidecar,
     )

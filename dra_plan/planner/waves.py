@@ -1,7 +1,7 @@
-"""Pods that are evicted within their budgets, and their replacements' nodes.
+"""Evict pods within their disruption budgets, and find the nodes of their replacements.
 
-The choice of the pods to evict comes first, then the settled cluster after the evictions. The callers decide which pods
-have to leave, and why.
+The first part chooses the pods to evict; the second part settles the cluster after the evictions. The callers decide
+which pods have to leave.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NOT_PLACED = "kube-scheduler leaves it alone"
 
 
 PodKey = tuple[str, str]
-"""A pod's namespace and name."""
+"""The namespace and name of a pod."""
 
 
 def pod_key(pod: Pod) -> PodKey:
@@ -42,9 +42,9 @@ def pod_key(pod: Pod) -> PodKey:
 
 
 def let_go(index: Index, leaving: Sequence[Pod]) -> tuple[list[Pod], str]:
-    """Return the pods that the eviction API would evict now, one after the other, and the first blocking budget.
+    """Return the pods that the eviction API would evict now, one after another, and the first budget that blocks one.
 
-    A pod that is covered by several budgets is never evicted. A pod that is not ready does not use up any budget.
+    A pod that several budgets cover is never evicted. A pod that is not ready does not use up a budget.
     """
     budgets, left = index.inventory.disruption_budgets, dict[str, int]()
     going, kept = [], ""
@@ -65,9 +65,9 @@ def let_go(index: Index, leaving: Sequence[Pod]) -> tuple[list[Pod], str]:
 
 @dataclass(frozen=True)
 class AtRest:
-    """The cluster after it has settled, and the records of the pods that existed before.
+    """The settled cluster, and the records of the pods that existed before.
 
-    If a pod was replaced by a pod with another name, the record describes the replacement.
+    The record of a replaced pod is that of its replacement.
     """
 
     inventory: Inventory
@@ -76,7 +76,7 @@ class AtRest:
 
     @property
     def evicts(self) -> bool:
-        """Whether the scheduler evicted pods to make room for others."""
+        """Whether the scheduler preempted pods."""
         return bool(self.outcome.result.evictions)
 
 
@@ -116,9 +116,10 @@ def _bound(inventory: Inventory, result: SimulationResult) -> Inventory:
 
 
 LossReason = Literal["NoPlace", "NotMadeAnew", "NotKnown"]
-"""NoPlace means that the replacement is unscheduled. NotMadeAnew means that there is no replacement. NotKnown means
-that the replacement may be scheduled, because a search was cut short or the deciding objects are missing from the
-input."""
+"""Why a pod that had a node before has none now. NoPlace means that the replacement fits on no node, NotMadeAnew that
+there is no replacement, and NotKnown that the replacement may fit, because a search was cut short or the deciding
+objects are missing from the input.
+"""
 
 
 def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossReason, str]]:
@@ -134,10 +135,10 @@ def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossR
 
 
 def devices_of(inventory: Inventory, pods: Collection[PodKey] | None = None) -> Mapping[PodKey, list[str]]:
-    """Return the devices of each pod as DRIVER/POOL/DEVICE. If `pods` is given, only these pods are included."""
+    """Return the devices of each pod as DRIVER/POOL/DEVICE, optionally only for the given pods."""
     found: dict[PodKey, list[str]] = {}
     for claim in inventory.claims:
-        for user in claim.status.reserved_for if claim.status is not None else ():
+        for user in claim.reserved_for:
             key = claim.metadata.namespace, user.name
             if claim.allocation is not None and (pods is None or key in pods):
                 names = [f"{one.driver}/{one.pool}/{one.device}" for one in claim.allocation.devices.results]

@@ -1,1 +1,1 @@
-"""The queries about a cluster, each in its own folder, and their registry."""
+"""The questions about a cluster, one folder each, and their registry."""

@@ -1,4 +1,4 @@
-"""The questions as methods of `Cluster`. A command imports only the `ask` module of its own question."""
+"""The questions as methods of `Cluster`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .validate.ask import validate
 
 
 class Questions:
-    """The questions about a cluster, as methods."""
+    """A mixin with one method for each question about a cluster."""
 
     __slots__ = ()
 

@@ -1,9 +1,9 @@
-"""The questions, in the order of `--help`: one folder and one record here for each.
+"""The registry of questions, in the order of `--help`. Each question has a record here and a folder.
 
-A folder has `ask.py` (the method of `Cluster` and its options), `answer.py`, `document.py`, `text.py`, and optionally
-`page.py`, `gate.py` and `command.py`; docs/internals/adding-a-question.md describes their content. Within a folder,
-imports go command > page > text > gate > answer > document; of another question, import only `ask`, `answer` and
-`document`. A record imports the parts of its question when they are used, so a command loads no other question.
+A folder contains `ask.py` (the method of `Cluster` and its options), `answer.py`, `document.py` and `text.py`, and may
+contain `page.py`, `gate.py` and `command.py`; see docs/internals/adding-a-question.md. Within a folder, imports go
+command > page > text > gate > answer > document. From another question, import only `ask`, `answer` and `document`. A
+record imports the parts of its question only when they are used.
 """
 
 from __future__ import annotations
@@ -21,22 +21,19 @@ if TYPE_CHECKING:
 
 
 class QuestionRecord(NamedTuple):
-    """A question, its folder, and the output formats of its answer.
-
-    The folder has the same name as the question's command.
-    """
+    """A question: its name, which is also the name of its folder, and how to print its answer."""
 
     name: str
     kind: str
-    """The kind of its document."""
+    """The kind of the question's document."""
     document: str
-    """The struct of its document."""
+    """The name of the document's struct."""
     usual: str = "table"
-    """The output format without `-o`."""
+    """The output format used without `-o`."""
     has_page: bool = True
     command: str = "plans"
-    """The type of its command: `plans` (with what-if options and cluster access), `watches` (the same with `--watch`),
-    `plain`, or none."""
+    """The type of the question's command: `plans` (with what-if options and cluster access), `watches` (the same with
+    `--watch`), `plain`, or "" if the question has no command of its own."""
 
     def document_type(self) -> type[PrintedDocument]:
         """Return the struct of the question's document."""
@@ -44,15 +41,12 @@ class QuestionRecord(NamedTuple):
         return found
 
     def text(self, document: PrintedDocument) -> str:
-        """Return the document as the command prints it, without colours and without a limit on the width."""
+        """Return the document in its usual output format, without colours or a width limit."""
         made: str = self._part("text").parse(self.usual)(document, None)
         return made.rstrip("\n")
 
     def fragment(self, document: PrintedDocument) -> str:
-        """Return the document as an HTML fragment.
-
-        The fragment consists of tables or, if there are none, of plain text.
-        """
+        """Return the document as an HTML fragment, which consists of tables or of preformatted text."""
         from dra_plan.text import html
 
         formats = getattr(self._part("text"), "FORMATS", None)
@@ -67,7 +61,7 @@ class QuestionRecord(NamedTuple):
         return still(self._part("page").page(answer, inventory, view).scenes) if self.has_page else ""
 
     def page(self, answer: PrintedAnswer[Any], inventory: Inventory | None, view: View | None) -> Page:
-        """Return the page of an answer about a cluster. Without a cluster, the page has no picture."""
+        """Return the page for an answer. Without a cluster, the page has no picture."""
         from msgspec import UNSET
 
         from dra_plan.page.pages import of_text, tell_refusals
@@ -80,7 +74,7 @@ class QuestionRecord(NamedTuple):
         return made
 
     def html(self, answer: PrintedAnswer[Any], inventory: Inventory | None, view: View | None) -> str:
-        """Return the page of an answer as one HTML file."""
+        """Return the page for an answer as a single HTML file."""
         from dra_plan.page.pages import finished
 
         return finished(self.page(answer, inventory, view))
@@ -116,5 +110,5 @@ QUESTIONS = (
 
 
 def of_kind(kind: str) -> QuestionRecord:
-    """Return the question whose answer is printed as a document of this kind."""
+    """Return the question whose document is of this kind."""
     return next(question for question in QUESTIONS if question.kind == kind)

@@ -1,6 +1,6 @@
 """`dra-plan schema`: the JSON Schemas of the documents that dra-plan prints and reads.
 
-The schemas of printed documents are generated from their structs on request.
+The schemas of printed documents are generated on request.
 """
 
 from __future__ import annotations
@@ -69,17 +69,17 @@ def _hint(wanted: str, names: list[str]) -> str:
 
 
 def kinds() -> list[str]:
-    """Return the kinds that have a schema, in sorted order."""
+    """Return the kinds of printed documents, sorted."""
     return sorted(question.kind for question in QUESTIONS)
 
 
 def document_type(kind: str) -> type[Any]:
-    """Return the struct for one of the kinds that `kinds()` returns."""
+    """Return the struct for a kind in `kinds()`."""
     return of_kind(kind).document_type()
 
 
 def load(kind: str) -> Schema:
-    """Return the schema for one of the kinds that `kinds()` returns."""
+    """Return the JSON Schema for a kind in `kinds()`."""
     import msgspec
 
     from dra_plan.text.accepted import DRAFT

@@ -1,7 +1,7 @@
-"""The behaviour of each Kubernetes release: gates and their defaults, allocator variants, rules, and known defects.
+"""How each Kubernetes release behaves: feature gates, allocator variants, rules and known defects.
 
-The package contains only literal tables and look-ups in them. All other code reads `features.x`, `rules.x` or
-`quirks.x` and never compares a version. `docs/releases.md` explains how to add a release.
+Only this package compares versions; all other code reads `features.x`, `rules.x` or `quirks.x`. `docs/releases.md`
+explains how to add a release.
 """
 
 from .autoscaler import (

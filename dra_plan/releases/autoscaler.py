@@ -1,6 +1,6 @@
-"""Known defects of the Cluster Autoscaler (1.36.1): the switches, and a description and issue for each.
+"""The known defects of the Cluster Autoscaler. Each has a switch, a description and an upstream issue.
 
-They are separate from those of Kubernetes because the autoscaler has its own releases. `--quirks` switches both.
+`--quirks` applies to these defects and to those of Kubernetes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 RELEASE = "1.36.1"
-"""The Cluster Autoscaler release whose results are recorded."""
+"""The recorded release of the Cluster Autoscaler."""
 
 AutoscalerQuirk = Literal[
     "extended_devices_free",
@@ -26,14 +26,11 @@ AutoscalerQuirk = Literal[
     "packs_without_devices",
     "similar_without_devices",
 ]
-"""The fields of `AutoscalerQuirks`, written out for the type checker."""
+"""The field names of `AutoscalerQuirks`, for the type checker."""
 
 
 class AutoscalerQuirks(Struct, frozen=True, kw_only=True):
-    """Switches for the autoscaler's defects.
-
-    True means that the autoscaler behaves as the release does. False means that the autoscaler behaves as intended.
-    """
+    """Which of the autoscaler's known defects to reproduce. False stands for the intended behaviour."""
 
     extended_devices_free: bool = True
     idle_claims_stay: bool = True
@@ -53,16 +50,16 @@ class AutoscalerQuirks(Struct, frozen=True, kw_only=True):
 
 
 AUTOSCALER = AutoscalerQuirks()
-"""All of the release's defects."""
+"""The recorded release's own behaviour, with all of its known defects."""
 
 FIXED_AUTOSCALER = AUTOSCALER.without(*AUTOSCALER.__struct_fields__)  # type: ignore[arg-type]
-"""No defects."""
+"""The intended behaviour, without any known defect."""
 
 
 class AutoscalerDefect(NamedTuple):
     """A defect of the autoscaler: its ID in this project, its switch, the upstream issues and its effect.
 
-    The issues are written as OWNER/REPOSITORY#N and separated by commas. If no issue is known, the text is empty.
+    The issues are a comma-separated list of OWNER/REPOSITORY#N, or "" if no issue is known.
     """
 
     id: str
@@ -119,4 +116,4 @@ NOT_SWITCHED = {
     f"{_NEW}#120": "node resources that devices use (node allocatable) are not simulated",
     f"{_NEW}#22": "ProvisioningRequests are not simulated",
 }
-"""Other known differences, and the reason why each has no switch."""
+"""Known differences without a switch, and the reasons."""

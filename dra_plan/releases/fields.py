@@ -1,6 +1,7 @@
-"""Fields in resource.k8s.io that not every release has, with the first and last versions, and the gate that keeps them.
+"""Fields of resource.k8s.io that not every recorded release has.
 
-Fields that all recorded releases have are not listed, whatever gate they need.
+Each field is listed with its kind, its first and last minor versions, and its feature gate. Fields that all recorded
+releases have are not listed, even if they need a gate.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from .versions import MINORS, not_recorded, not_simulated
 
 
 class ApiField(NamedTuple):
-    """A field of a kind: the minor versions that have the field, and the feature gate that the field needs."""
+    """A field of a kind, with its feature gate and the minor versions that have it."""
 
     name: str
     kind: str
     gate: str
     since: str
     until: str = ""
-    """The first version that no longer has it; empty if the newest has it."""
+    """The first minor version without the field, or "" if the newest version has it."""
 
     def exists_in(self, version: str) -> bool:
         """Return whether this minor version has the field."""
@@ -38,14 +39,14 @@ FIELDS = (
 
 
 def does_not_have(version: str) -> str:
-    """Return the text that says why a release ignores a field that the release does not have."""
+    """Return a message saying that this minor version does not have a field and therefore drops it."""
     return f"Kubernetes {version} does not have the field and drops it"
 
 
 def unused(field: ApiField, version: str, gates: Mapping[str, bool]) -> tuple[str, str]:
-    """Return the reason why a field in the input is ignored, as a code and a text.
+    """Return why a field in the input is ignored, as a code and a message.
 
-    The code and the text are empty if the field is not ignored.
+    Both are empty if the field is not ignored.
     """
     if not field.exists_in(version):
         return "field-dropped", does_not_have(version)

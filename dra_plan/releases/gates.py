@@ -1,9 +1,7 @@
-"""Feature gates: each gate's stage in each minor version, whether it can be changed, and the gates that it needs.
+"""Feature gates: each gate's stage and default in each minor version, and the gates that it depends on.
 
-The features, optional behaviour that gates switch on, are at the end. A version that is not listed does not know the
-gate. Sources: the feature gate tables of the releases; for 1.37 that of kube-scheduler, and for the gates that only the
-API server has (DRAResourcePoolStatus, DRAResourceClaimGranularStatusAuthorization) the pages of the website, which name
-no stage after the one in 1.36.
+Sources: the feature gate tables of the releases (for 1.37, only that of kube-scheduler), and for gates that only the
+API server has, the pages on kubernetes.io, which list no stage after 1.36.
 """
 
 from __future__ import annotations
@@ -43,14 +41,11 @@ OTHERS = {
     "VolumeLimitScaling": "1.35",
     "WorkloadWithJob": "1.36",
 }
-"""Gates that concern the scheduler but are not simulated, and the first minor version here that knows each gate."""
+"""Gates that affect the scheduler but are not simulated, and the first minor version with each gate."""
 
 
 class FeatureGate(NamedTuple):
-    """A feature gate in one release: its stage, its default, and whether it is locked to the default.
-
-    The stage is alpha, beta or GA.
-    """
+    """A feature gate in one release: its stage (alpha, beta or GA), its default, and whether the default is locked."""
 
     stage: str
     default: bool
@@ -95,7 +90,7 @@ GATES: dict[str, dict[str, FeatureGate]] = {
     "PodGroupPreemptionPolicy": {"1.37": _ALPHA},
     "SchedulerPreQueueingHints": {"1.37": _ALPHA},
 }
-"""Each gate's state, by gate and minor version."""
+"""The state of each gate in each minor version that knows the gate."""
 
 NEEDS: dict[str, tuple[str, ...]] = {
     "DRADeviceTaintRules": ("DRADeviceTaints",),
@@ -109,26 +104,25 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "TopologyAwareWorkloadScheduling": ("GenericWorkload",),
     "WorkloadAwarePreemption": ("GangScheduling",),
 }
-"""For each gate, the gates without which it has no effect, if the release knows them."""
+"""The gates that each gate depends on, in releases that know them."""
 
 
 def switched_on_with(gate: str, version: str) -> list[str]:
-    """Return the gates that must be on in a cluster of this release to get the feature of the given gate.
+    """Return the gates that enable the feature of this gate in this release: the gate itself and those it depends on.
 
-    The list contains only gates that the release knows. If the release is older than the given gate, the list contains
-    the gates that the given gate depends on.
+    Gates that the release does not know are left out.
     """
     known = gates_of(find_release(version).minor)
     return [name for name in (gate, *NEEDS.get(gate, ())) if name in known]
 
 
 def gates_of(version: str) -> dict[str, FeatureGate]:
-    """Return the feature gates that this minor version knows, ordered by name."""
+    """Return the feature gates that this minor version knows, sorted by name."""
     return {name: stages[version] for name, stages in sorted(GATES.items()) if version in stages}
 
 
 def gate_defaults(version: str) -> dict[str, bool]:
-    """Return the defaults of the feature gates that this minor version knows, ordered by name."""
+    """Return the default of each feature gate that this minor version knows, sorted by name."""
     return {name: gate.default for name, gate in gates_of(version).items()}
 
 
@@ -144,7 +138,7 @@ def _meant(name: str, version: str) -> str:
 
 
 def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool], list[Notice]]:
-    """Return all feature gates of this minor version after these changes, and notices about the changes.
+    """Return all feature gates of this minor version after the changes, and notices about the changes.
 
     Raises UsageError for a gate that the version does not know.
     """
@@ -185,10 +179,7 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
 
 
 class Features(Struct, frozen=True, kw_only=True):
-    """Optional behaviour that feature gates switch on.
-
-    Each feature changes the control flow in some part of the allocator.
-    """
+    """Optional behaviour that is enabled by feature gates."""
 
     admin_access: bool = True
     prioritized_list: bool = True
@@ -210,7 +201,7 @@ class Features(Struct, frozen=True, kw_only=True):
     group_claims: bool = False
 
     def without_pod_groups(self) -> Features:
-        """Return a copy of the features in which every pod is scheduled separately."""
+        """Return a copy of the features without pod groups, so that every pod is scheduled separately."""
         return replace(
             self,
             pod_groups=False,
@@ -222,7 +213,7 @@ class Features(Struct, frozen=True, kw_only=True):
 
 
 def features_of(gates: Mapping[str, bool]) -> Features:
-    """Return the features that these gates switch on. A gate that is not listed counts as off."""
+    """Return the features that these gates enable. Gates that are not listed are disabled."""
     on = gates.get
     taints = bool(on("DRADeviceTaints"))
     groups = bool(on("GenericWorkload"))

@@ -1,4 +1,4 @@
-"""Known defects of upstream: the switches, and for each defect a description and the recorded releases that have it."""
+"""The known defects of Kubernetes. Each has a switch, a description, and a list of recorded releases that have it."""
 
 from __future__ import annotations
 
@@ -48,15 +48,11 @@ Quirk = Literal[
     "group_reservations_shifted",
     "group_evicts_its_own",
 ]
-"""The names of the known defects: the fields of `Quirks`, written out for the type checker."""
+"""The field names of `Quirks`, for the type checker."""
 
 
 class Quirks(Struct, frozen=True, kw_only=True):
-    """Switches for known defects.
-
-    True means that the scheduler behaves as the release does. False means that the scheduler does what the API
-    promises.
-    """
+    """Which of the known defects of Kubernetes to reproduce. False stands for the behaviour that the API promises."""
 
     counters_by_pool_name: bool = False
     distinct_remembers_last: bool = False
@@ -96,7 +92,7 @@ class Quirks(Struct, frozen=True, kw_only=True):
     group_evicts_its_own: bool = False
 
     def among(self, names: Iterable[Quirk]) -> tuple[Quirk, ...]:
-        """Return the named quirks that are switched on, ordered by name."""
+        """Return the named quirks that are switched on, sorted by name."""
         return tuple(sorted(name for name in names if getattr(self, name)))
 
     def without(self, *names: Quirk) -> Quirks:
@@ -105,7 +101,7 @@ class Quirks(Struct, frozen=True, kw_only=True):
 
 
 FIXED = Quirks()
-"""No defects, which is the behaviour that the API promises."""
+"""The behaviour that the API promises, without any known defect."""
 
 
 # -- the defects -------------------------------------------------------------------------------------------------------
@@ -117,7 +113,7 @@ FIXED = Quirks()
 class Defect(NamedTuple):
     """A defect of Kubernetes: its ID in this project, its field in `Quirks`, the upstream issue and its effect.
 
-    If no issue has been filed, the number of the issue is 0.
+    The issue number is 0 if no issue has been filed.
     """
 
     id: str
@@ -125,18 +121,18 @@ class Defect(NamedTuple):
     issue: int
     title: str
     releases: tuple[str, ...]
-    """The recorded patch releases that have it."""
+    """The recorded patch releases that have the defect."""
     remark: str = ""
-    """The behaviour of the newer releases among these."""
+    """How newer releases in `releases` behave differently, if they do."""
 
     @property
     def began(self) -> str:
-        """The first recorded release that has the defect. Releases that were not recorded may also have the defect."""
+        """The first recorded release that has the defect. Earlier releases may have it too."""
         return self.releases[0]
 
     @property
     def ended(self) -> str:
-        """The first recorded release in which the defect is fixed, or "" if the newest release still has the defect."""
+        """The first recorded release in which the defect is fixed, or "" if the newest one still has it."""
         later = RECORDED[RECORDED.index(self.releases[-1]) + 1 :]
         return later[0] if later else ""
 
@@ -209,9 +205,9 @@ NOT_APPLICABLE = {
         "1.35 before 1.35.6, in 1.36.0 and in 1.36.1, but not in the recorded releases"
     ),
 }
-"""Defects without a switch, and the reason."""
+"""Defects without a switch, and the reasons."""
 
 
 def quirks_of(release: str) -> Quirks:
-    """Return the switches for a recorded release. The defects that the release has are switched on."""
+    """Return the switches for a recorded release, which reproduce its defects."""
     return Quirks(**{defect.quirk: True for defect in DEFECTS if release in defect.releases})

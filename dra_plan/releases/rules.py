@@ -1,7 +1,4 @@
-"""Differences between releases that are not defects, with one switch per rule.
-
-After the switches come the allocator variants of each release: the features that each supports, and its rules.
-"""
+"""Rules that differ between releases without being defects, and the allocator variants of each release."""
 
 from __future__ import annotations
 
@@ -14,63 +11,60 @@ from .gates import Features
 
 
 class Rules(Struct, frozen=True, kw_only=True):
-    """Rules of the allocator that differ between releases, although the rules of each release are correct."""
+    """Rules of the allocator and the scheduler that differ between releases without being defects."""
 
     ordered: bool = True
-    """Upstream searches pools by driver and name, and their slices by object name; otherwise in random order."""
+    """Pools are searched by driver and name, and their slices by object name. If False, upstream's order is random."""
     sorted: bool = True
-    """This tool searches pools in that order, even where upstream's is random; otherwise in input order."""
+    """The simulation searches pools by driver and name. If False, it keeps the input order if upstream's is random."""
     bound_slices_last: bool = False
-    """Slices whose devices have binding conditions come after all others."""
+    """Slices with devices that have binding conditions are searched last."""
     bound_pools_last: bool = True
-    """Pools with binding conditions come after all others."""
+    """Pools with devices that have binding conditions are searched last."""
     counts_all_slices: bool = True
-    """A pool that looks incomplete on the node is counted again over all slices of the cluster."""
+    """If a pool looks incomplete on a node, its slices are counted again across the whole cluster."""
     skips_unusable_pools: bool = True
-    """Incomplete and invalid pools are skipped; otherwise incomplete ones are used and invalid ones are fatal."""
+    """Incomplete and invalid pools are skipped. If False, incomplete pools are used, and invalid pools are errors."""
     counter_slices: bool = True
-    """Counter sets are in slices of their own and apply to the pool; otherwise in, and to, the device's slice."""
+    """Counter sets have their own slices and apply to the whole pool. If False, they belong to the device's slice."""
     checks_counter_references: bool = True
-    """Duplicate counter sets and dangling counter references make a pool invalid."""
+    """A pool is invalid if it has duplicate counter sets, or references to counters that do not exist."""
     unknown_effects_block: bool = False
-    """Every untolerated taint blocks; otherwise only those with effect NoSchedule or NoExecute."""
+    """All untolerated taints block a device. If False, only taints with the effect NoSchedule or NoExecute do."""
     resumes_scan: bool = True
-    """The search for a request's next device starts after the previous one; otherwise from the beginning."""
+    """The search for a request's next device starts after the previous one. If False, it starts at the beginning."""
     tolerations_in_result: bool = True
     shared_devices_hold_counters: bool = True
-    """Devices with allocated shares count as allocated for counters; otherwise only dedicated ones do."""
+    """A device with allocated shares uses up its counters. If False, only dedicated devices use up counters."""
     distinct_attribute: bool = True
     binds_to_node: bool = True
     timeout_ends_attempt: bool = True
-    """A filter that takes too long on one node is an error for the pod; otherwise it rejects that node."""
+    """The scheduler stops with an error if filtering a node takes too long. If False, it rejects only that node."""
     names_untolerated_taint: bool = False
-    """The scheduler's message names the taint of a node that is not tolerated."""
+    """The scheduler's message names the node taint that the pod does not tolerate."""
     explains_selector_errors: bool = True
-    """The error of a failing selector names the device, and gives advice about missing keys."""
+    """The error for a failing selector names the device and gives advice about missing keys."""
     checks_amounts: bool = True
-    """A capacity request that is negative, or whose steps cannot be counted, is an error for the pod."""
+    """A capacity request is an error for the pod if it is negative or has too many steps to count."""
     steps_keep_notation: bool = True
-    """An amount rounded up to a step is written like the step; otherwise in binary form."""
+    """An amount rounded up to a step keeps the notation of the step. If False, it is in binary notation."""
     leaves_out_all_requests: bool = True
-    """Configuration for all requests of a claim names no requests in the result."""
+    """Configuration that applies to all requests of a claim names no requests in the allocation result."""
     ignores_compatibility_groups: bool = True
-    """Without the gate, slices with compatibility groups are ignored; otherwise the field is unknown."""
+    """Without the feature gate, slices with compatibility groups are ignored. If False, the field is unknown."""
     missing_class_in_plural: bool = True
-    """A missing class is reported as `deviceclasses.resource.k8s.io`; otherwise as `deviceclass.resource...`."""
+    """A missing class is reported as `deviceclasses.resource.k8s.io`. If False, `deviceclass` is in the singular."""
     scores_devices: bool = True
-    """The chosen alternatives of claims, and extended resources served by devices, count in the scheduler's scores."""
+    """The scheduler's scores include the chosen alternatives and the extended resources that devices provide."""
     pod_groups: bool = False
-    """PodGroups exist, and their pods are scheduled in one cycle, depending on gates.
-
-    Otherwise pods are scheduled one by one.
-    """
+    """PodGroups are supported, and feature gates decide whether the pods of a group are scheduled in one cycle."""
 
 
 # -- allocator variants ------------------------------------------------------------------------------------------------
 
 
 class Variant(NamedTuple):
-    """An implementation of the allocator in a release: the optional features that it supports, and its rules."""
+    """An allocator implementation in a release: its rules, and the optional features that it supports."""
 
     name: str
     supports: frozenset[str]
@@ -168,9 +162,9 @@ _TELLS_OF_LISTS = frozenset({"1.37.0"})
 
 
 def variant_of(release: str, features: Features) -> Variant:
-    """Return the allocator that the scheduler of a recorded release uses.
+    """Return the allocator variant that the scheduler of a recorded release uses.
 
-    The scheduler uses the release's first implementation that supports all enabled features.
+    The scheduler uses the first of the release's variants that supports all enabled features.
     """
     told = _OPTIONAL if release in _TELLS_OF_LISTS else _INCUBATING_136
     enabled = {name for name in told if getattr(features, name)}

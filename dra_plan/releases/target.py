@@ -1,4 +1,4 @@
-"""The target: a release with its gates, and the settings derived from both."""
+"""The simulated release: its version, gates and quirks, and the settings derived from them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ QUIRK_MODES = ("upstream", "fixed")
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """The scheduler that is simulated.
+    """The scheduler release to simulate.
 
-    `version` is the minor version of the release, and `release` is its patch release. `chosen` contains every gate that
-    the caller has set, even if it was set to its default. If the release is not the newest one, `why` says what in the
-    input led to the release. `notices` are the warnings about the selection of the release.
+    `version` is the minor version, and `release` is the patch release. `chosen` contains the gates that the caller set,
+    including those set to their defaults. If the release was determined from the input, `why` says how. `notices`
+    contains warnings about the choice of the release.
     """
 
     version: str
@@ -41,15 +41,15 @@ class Target(Struct, frozen=True, kw_only=True):
 
     @property
     def ordered(self) -> bool:
-        """True if the release searches pools in a fixed order.
+        """Whether the release searches pools in a fixed order.
 
-        Otherwise, the result is one of several possible results.
+        If not, the result is only one of several possible results.
         """
         return self.rules.ordered
 
     @property
     def coverage(self) -> Coverage:
-        """Which parts of the release's behaviour were recorded."""
+        """Return which parts of the release's behaviour were recorded."""
         return COVERAGE[self.release]
 
     def with_quirks(self, quirks: Quirks) -> Target:
@@ -57,7 +57,7 @@ class Target(Struct, frozen=True, kw_only=True):
         return replace(self, quirks=quirks)
 
     def repaired(self, *quirks: Quirk) -> Target:
-        """Return a copy of the target without the named quirks. If no names are given, the copy has no quirks."""
+        """Return a copy of the target without the named quirks, or without any quirks if none are named."""
         return self.with_quirks(self.quirks.without(*quirks) if quirks else FIXED)
 
 
@@ -70,9 +70,8 @@ def target(
 ) -> Target:
     """Return the target for a version (`1.36`, `v1.36.3`, `1.36.2-eks-1`), changed feature gates, and a quirk mode.
 
-    If a version was not recorded, the nearest recorded version is used, with a notice. If `strict_version` is set, a
-    version that was not recorded is an error instead. Raises UsageError for an invalid version, an unknown gate, or an
-    unknown quirk mode.
+    A version that was not recorded is replaced by the nearest recorded version, with a notice; if `strict_version` is
+    set, it is an error. Raises UsageError for an invalid version, an unknown gate, or an unknown quirk mode.
     """
     changed = tuple(sorted((feature_gates or {}).items()))
     return _target(str(kubernetes_version), changed, quirks, strict_version)

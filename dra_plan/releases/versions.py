@@ -1,7 +1,6 @@
-"""The recorded releases, the release used for a version named by the user, and each release's coverage.
+"""The recorded releases: which one is used for a requested version, and which of its behaviour was recorded.
 
-The coverage is the basis of a release's results, and the features that are not simulated. These are facts about our
-knowledge, not about Kubernetes; `docs/releases.md` lists them for readers.
+These are facts about this project, not about Kubernetes; `docs/releases.md` lists them for users.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ RECORDED = ("1.34.9", "1.35.6", "1.36.2", "1.36.3", "1.37.0")
 """The patch releases whose outcomes were recorded, oldest first."""
 
 NEWEST = "1.36"
-"""The newest minor version that was recorded completely, which is the default target."""
+"""The default target: the newest minor version whose behaviour was recorded completely."""
 
 MINORS = tuple(dict.fromkeys(release.rpartition(".")[0] for release in RECORDED))
-"""The minor versions that were recorded, oldest first."""
+"""The recorded minor versions, oldest first."""
 
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-+].*)?\Z", re.ASCII)
 _DIGITS = 9
@@ -27,9 +26,9 @@ _MANY = 1_000_000_000
 
 
 class FoundRelease(NamedTuple):
-    """The recorded release that is used for a version.
+    """The recorded release that is used for a requested version.
 
-    `asked` is the requested version without a vendor suffix. `known` is false if exactly this version was not recorded.
+    `asked` is the requested version without a vendor suffix. `known` is false if that version was not recorded.
     """
 
     asked: str
@@ -43,7 +42,7 @@ class FoundRelease(NamedTuple):
 
     @property
     def told(self) -> str:
-        """The warning that the requested version has no recorded outcomes."""
+        """A warning that no outcomes were recorded for the requested version."""
         return f"{self.asked} has no recorded outcomes; the result is for {self.release}"
 
 
@@ -55,10 +54,10 @@ def newest_patch(minor: str) -> str:
 def find_release(text: str) -> FoundRelease:
     """Return the recorded release for a version such as `1.36`, `v1.36.3` or `1.36.2-eks-1`.
 
-    For a minor version, the result is the newest recorded patch release. If a patch release was not recorded, the
-    nearest recorded patch release of the same minor version is used; if two are equally near, the newer one is used. If
-    no release of a minor version was recorded, the newest patch release of the nearest recorded minor version is used;
-    if two minor versions are equally near, the older one is used. Raises UsageError for text that is not a version.
+    For a minor version, the newest recorded patch release is used. If the version was not recorded, the nearest
+    recorded patch release of the same minor version is used (the newer of two equally near ones) or, if there is none,
+    the newest patch release of the nearest recorded minor version (the older of two equally near ones). Raises
+    UsageError for text that is not a version.
     """
     match = _VERSION.match(text.strip())
     if match is None or max(map(len, match.groups(""))) > _DIGITS:
@@ -91,7 +90,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 class SchedulerPart(StrEnum):
-    """A part of the scheduler. The values are the names that messages use for the parts."""
+    """A part of the scheduler, by the name that messages use."""
 
     POD_ORDER = "the order of pods"
     NODE_CHOICE = "the choice between nodes"
@@ -103,13 +102,12 @@ class SchedulerPart(StrEnum):
 
 
 class Coverage(NamedTuple):
-    """Which parts of a release's behaviour were recorded.
+    """Which parts of a release's behaviour were recorded, and what is used for the rest.
 
-    `basis` says what the allocator's results are based on if the release itself was not recorded; otherwise, `basis` is
-    empty. `scheduler` is the release whose scheduler is used instead, if the scheduler of this release was not
-    recorded; otherwise, `scheduler` is empty. `changed` contains the parts of the scheduler that are known to be
-    different in this release. `validation` is the release whose API server is used instead of the API server of this
-    release.
+    - `basis`: what the allocator's results are based on, if the release was not recorded
+    - `scheduler`: the release whose scheduler is used instead, if the scheduler was not recorded
+    - `changed`: the parts of the scheduler that are known to behave differently in this release
+    - `validation`: the release whose API server is used instead
     """
 
     basis: str = ""
@@ -162,11 +160,11 @@ _NOT_RECORDED: dict[str, dict[str, str]] = {
 
 
 def not_recorded(gate: str, version: str) -> str:
-    """Return the basis of results with this gate on in a minor version, or "" if such results were recorded."""
+    """Return what results with this gate are based on, or "" if the minor version was recorded with it."""
     return _NOT_RECORDED.get(gate, {}).get(version, "")
 
 
 def not_simulated(gate: str, version: str) -> str:
-    """Return the reason why a minor version's feature for this gate is not simulated, or "" if it is simulated."""
+    """Return why this gate's feature is not simulated in the minor version, or "" if it is simulated."""
     reasons = _NOT_SIMULATED.get(gate, {})
     return reasons.get(version, reasons.get("", ""))

@@ -33,19 +33,19 @@ SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-crit
 ARRIVAL = "arrival"
 NAME = "name"
 ORDERS = (ARRIVAL, NAME)
-"""The orders in which the scheduler can see pods: in order of arrival, or listed by name after a restart."""
+"""The orders in which the scheduler sees pods: as they arrive, or listed by name after a restart."""
 
 NO_GATES = Features()
-"""No optional features beyond those that every release enables."""
+"""No optional features except those that every release enables."""
 
 _MOST_DIGITS = 20
 """The maximum number of digits in a resource version, which is a 64-bit number."""
 MOST_PODS_MADE = 150_000
-"""The maximum number of pods created for an input's workloads; Kubernetes supports no more pods in a cluster."""
+"""The maximum number of pods created for an input's workloads. Kubernetes supports no more pods in a cluster."""
 
 
 class Admission:
-    """Creates the pods and claims that the scheduler sees from an input's pods and workloads."""
+    """The pods and claims that the scheduler sees, created from an input's pods and workloads."""
 
     def __init__(
         self,
@@ -57,22 +57,20 @@ class Admission:
         ordered: bool = False,
         stored: StoredClaims | None = None,
     ) -> None:
-        """Set up the admission; if `makes` is set, the objects that controllers create exist from the start.
+        """Set up the admission. `stored` is shared by admissions of related inputs.
 
-        `stored` is shared by admissions of related inputs.
-
-        These objects are the workloads' pods and the pods' claims. `ordered` StatefulSets create one pod after the
-        other, and only the first pod exists at the start. The same is true of StatefulSets with pods that are
-        `returning`.
+        If `makes` is set, the pods of workloads and the claims of pods exist from the start. If `ordered` is set,
+        StatefulSets create their pods one by one, and only the first exists at the start. The same is true of
+        StatefulSets with pods that are `returning`.
         """
         self._inventory = inventory
         self._makes, self._ordered, self._stored = makes, ordered, StoredClaims() if stored is None else stored
         self.ordered_sets: list[AnyWorkload] = []
-        """The StatefulSets that create one pod after the other, in the order in which `pods` found them."""
+        """The StatefulSets that create their pods one by one, in the order in which `pods` found them."""
         self._order = order
         self._groups = GroupAdmission(features, inventory.priority_classes)
         self.groups = self._groups.groups(inventory.pod_groups)
-        """The stored pod groups."""
+        """The pod groups in the API server."""
         self._priorities = {c.metadata.name: c for c in inventory.priority_classes}
         self._runtimes = runtime_classes.by_name(inventory.runtime_classes)
         self._default = next((c for c in inventory.priority_classes if c.global_default), None)
@@ -93,19 +91,19 @@ class Admission:
     not_kept = ("_stored",)
 
     def parts(self) -> Iterable[object]:
-        """Return the parts of this object that a fork of the simulation has to save."""
+        """Return the parts that a fork of the simulation has to save."""
         return (self._claims,)
 
     def pods(self, *, without_node: bool = False) -> list[Pod]:
-        """Return the pods in the input and the pods that its workloads have not created yet, in scheduling order.
+        """Return the pods in the input and those that its workloads have not created yet, in scheduling order.
 
         If `without_node` is set, pods that have a node are left out.
 
-        In the order ARRIVAL, pods arrive one after the other. The pods are sorted by creationTimestamp (pods without
-        one come last), then by resource version, then by their position in the input. If the times were not written by
-        an API server, only the position counts. Pods that workloads have not created yet come last. In the order NAME,
-        all pods are listed by namespace and name when the scheduler starts; the random suffix of a generated name is
-        unknown. Raises InputError if workloads would create more than `MOST_PODS_MADE` pods.
+        In the order ARRIVAL, pods are sorted by creationTimestamp (pods without one come last), then by resource
+        version, then by position in the input. If the times were not written by an API server, only the position
+        counts. Pods that workloads have not created yet come last. In the order NAME, all pods are listed by namespace
+        and name when the scheduler starts; the random suffix of a generated name is unknown. Raises InputError if
+        workloads would create more than `MOST_PODS_MADE` pods.
         """
         given = [pod for pod in self._inventory.pods if _name(pod) not in self.returning]
         in_time = self._order == ARRIVAL and times_are_a_servers(self.groups, given)
@@ -122,17 +120,14 @@ class Admission:
         return [self.admitted(pod) for pod in pods]
 
     def arranged(self, pods: Iterable[Pod]) -> list[Pod]:
-        """Return these pods in scheduling order. The pods must be in the input."""
+        """Return pods of the input in scheduling order."""
         if self._order == NAME:
             return sorted(pods, key=_name)
         in_time = times_are_a_servers(self.groups, self._inventory.pods)
         return sorted(pods, key=_arrival) if in_time else list(pods)
 
     def yet_to_be_made(self, pods: Iterable[Pod]) -> Iterator[tuple[Pod, AnyWorkload]]:
-        """Yield the `returning` pods that a StatefulSet still needs and that are not in `pods`.
-
-        Each pod comes with its workload.
-        """
+        """Yield the `returning` pods that a StatefulSet still needs, each with its workload, except those in `pods`."""
         there = set(map(_name, pods)) if self.returning else ()
         for name, pod in self.returning.items():
             owner = self._index.controllers.of(pod.metadata)
@@ -195,7 +190,7 @@ class Admission:
     # Claims
 
     def claims(self, pods: Iterable[Pod]) -> tuple[list[Pod], list[ResourceClaim]]:
-        """Return the pods and all claims. The status of each pod names the claims that are generated for the pod.
+        """Return the pods and all claims. The status of each pod names its generated claims.
 
         Claims in the input come first.
         """
@@ -204,12 +199,12 @@ class Admission:
         return done, list(self._claims.by_key.values())
 
     def arriving(self, pod: Pod) -> tuple[Pod, list[ResourceClaim]]:
-        """Return a pod that is created after the pods in the input, and the claims that are created for it."""
+        """Return a pod that is created after those in the input, and the claims that are created for it."""
         self._claims.new.clear()
         return self._with_claims(self.admitted(self._returned(pod)), self._claims), list(self._claims.new)
 
     def arriving_group(self, group: PodGroup) -> tuple[PodGroup, list[ResourceClaim]]:
-        """Return a pod group that is created after the groups in the input, and the claims that are created for it."""
+        """Return a pod group that is created after those in the input, and the claims that are created for it."""
         self._claims.new.clear()
         group = self._with_group_claims(self._groups.group(group))
         self.groups.append(group)

@@ -1,13 +1,15 @@
-"""Records of scheduling: each pod's last attempt that failed because of its claims, and the outcome of each pod.
+"""Records of scheduling: the outcome of each pod, and its last attempt if that failed because of its claims.
 
-The record of a failed attempt holds the claims and devices as the attempt saw them, for the commands that explain it
-afterwards. Keeping these records changes nothing in the simulation.
+The record of a failed attempt holds the claims and devices as the attempt saw them, so that commands can explain it
+later. Keeping records does not change the simulation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
+from msgspec import Struct
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, NodeAllocatableResourceClaimStatus, Pod
@@ -28,14 +30,13 @@ from .framework import plugin_names
 from .node_refusals import NodeRefusals
 
 
-@dataclass(frozen=True, slots=True)
-class FailedAttempt:
-    """The last attempt to schedule a pod. The attempt failed because of the pod's claims.
+class FailedAttempt(Struct, frozen=True):
+    """The last attempt to schedule a pod, which failed because of its claims.
 
-    `nodes` are the nodes that DynamicResources rejected, or on which it failed. `claims` are the pod's claims that
-    waited for devices, including the claim for extended resources. `allocated` are the pod's claims that already had
-    devices. `all_claims` are all claims in the cluster at that time, including claims in flight. If nothing changed
-    between two attempts, both attempts share one tuple. `cluster` is the rest of the cluster's state.
+    `nodes` are the nodes that DynamicResources rejected or failed on. `claims` are the pod's claims that needed
+    devices, including the claim for extended resources; `allocated` are those that already had devices. `all_claims`
+    are all claims in the cluster at that time, including claims in flight. If nothing changes between two attempts,
+    they share this tuple. `cluster` is the rest of the cluster's state.
     """
 
     pod: Pod
@@ -47,15 +48,15 @@ class FailedAttempt:
     all_claims: tuple[ResourceClaim, ...]
     cluster: View
     others: tuple[tuple[Node, Status], ...] = ()
-    """The nodes that other plugins rejected, and their statuses."""
+    """The nodes that other plugins rejected, with their statuses."""
 
     def view(self) -> View:
-        """Return the cluster in the state in which the attempt saw it."""
+        """Return the cluster as the attempt saw it."""
         return self.cluster.with_claims(self.all_claims)
 
 
 class FailedAttempts:
-    """Records the last attempt for each pod by UID, if the attempt failed because of the pod's claims."""
+    """The last attempt of each pod by UID, if it failed because of the pod's claims."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -64,7 +65,7 @@ class FailedAttempts:
         self.by_uid: dict[str, FailedAttempt] = {}
 
     def begin(self) -> None:
-        """Start an attempt. Changes that the attempt itself makes to claims are ignored."""
+        """Start an attempt. Later changes that it makes to claims are not recorded."""
         store = self._handle.cluster.claims
         if self._revision != store.revision:
             self._claims, self._revision = tuple(store.seen()), store.revision
@@ -123,7 +124,7 @@ def _refused_otherwise(result: CycleResult, nodes: Mapping[str, NodeInfo]) -> It
 
 
 IN_ORDER = "StatefulSet"
-"""The holder of a pod that is not yet created because it is not its turn."""
+"""The holder of a pod that its StatefulSet has not created yet."""
 
 
 @dataclass
@@ -139,23 +140,24 @@ class PodRecord:
     fatal: dict[str, str] = field(default_factory=dict)
     attempts: int = 0
     waiting: str = ""
-    """The reason why the pod waits, either at a gate or after a node was chosen."""
+    """Why the pod is waiting, either at a gate or after a node was chosen."""
     held_by: str = ""
     """The plugin that makes the pod wait, or `IN_ORDER`."""
     on_its_way: bool = False
-    """True if a node is chosen and reserved, but something is still missing before the pod can be bound."""
+    """True if a node is reserved for the pod but the pod cannot be bound yet."""
     node_allocatable: list[NodeAllocatableResourceClaimStatus] = field(default_factory=list)
-    """The resources that the devices of the pod's claims take from its node."""
+    """The node resources that the devices of the pod's claims use."""
     refusals: NodeRefusals | None = None
     """The reasons for each node at the pod's last failure, if they were requested."""
     ran_out: bool = False
-    """True if the time ran out before the pod was tried, or tried again."""
+    """True if time ran out before the pod was tried, or tried again."""
     skipped: bool = False
     """True if the scheduler ignores the pod: it has finished, is terminating, was not chosen or belongs to another
-    scheduler."""
+    scheduler.
+    """
 
     refused: bool = False
-    """True if a controller wants the pod and the API server does not create it, for the reason in the message."""
+    """True if the API server rejects the pod that a controller wants to create. `message` is its reason."""
 
     @property
     def outcome(self) -> PodOutcome:
@@ -184,7 +186,7 @@ class PodRecord:
         self.waiting = f"the time ran out before it was tried{' again' if self.attempts else ''}"
 
     def wait(self, message: str, plugin: str = "") -> None:
-        """Record that a node is reserved for the pod, and that the plugin delays the binding."""
+        """Record that a node is reserved for the pod and that the plugin delays the binding."""
         self.waiting, self.held_by, self.on_its_way = message, plugin, True
 
     def fail(self, message: str, *, with_error: bool) -> None:
@@ -201,7 +203,7 @@ class PodRecord:
 class PodRecords:
     """The records of all pods by UID, in the order in which the scheduler first saw the pods.
 
-    A record may be changed only if it was returned by `of`.
+    Only records returned by `of` may be changed.
     """
 
     def __init__(self) -> None:
@@ -210,16 +212,16 @@ class PodRecords:
         """The pods whose records were made since the cluster was forked; None if it was not."""
 
     def forked(self) -> None:
-        """Keep the present records unchanged. From now on, changes are made to copies."""
+        """Keep the current records unchanged. Later changes are made to copies."""
         self._own = set()
 
     def forget(self, uids: Iterable[str]) -> None:
-        """Drop the records of these pods."""
+        """Remove the records of these pods."""
         for uid in uids:
             self.by_uid.pop(uid, None)
 
     def of(self, pod: Pod) -> PodRecord:
-        """Return the pod's record. The record is created when it is first used."""
+        """Return the record of the pod, which is created if there is none."""
         uid = pod_uid(pod)
         found = self.by_uid.get(uid)
         if found is None:

@@ -1,8 +1,8 @@
 """The binding cycle, and the handling of pods that could not be scheduled or bound.
 
-Failed attempts come first; their pods go back into the queue with the reason. Then comes the binding cycle, in which
-pods with a reserved node wait for permission, are prepared and are bound, or else release the node. Pods in a gang can
-be bound together.
+The first part returns failed pods to the queue with the reason. The second part is the binding cycle: pods with a
+reserved node wait for permission, are prepared, and are then bound. If this fails, they release the node. The pods of a
+gang can be bound together.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from .queue import SchedulingQueue
 _MOST_ERRORS = 5
 """How many times an error is retried while nothing else changes; upstream never stops."""
 MOST_ERRORS_OF_A_POD = 20
-"""How many errors of any kind a pod may have in one simulation and still be tried again."""
+"""The maximum number of errors of a pod in one simulation. After that, the pod is no longer tried."""
 
 
 class FailureHandler:
-    """Handles pods that could not be scheduled or bound, and puts them back into the queue."""
+    """The handling of pods that could not be scheduled or bound. They return to the queue."""
 
     def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords) -> None:
         self._handle = handle
@@ -48,7 +48,7 @@ class FailureHandler:
         """The number of errors, by pod UID."""
 
     def handle(self, item: QueuedPod, result: CycleResult) -> None:
-        """Record the failure and put the pod back into the queue.
+        """Record the failure and return the pod to the queue.
 
         The pod's nomination is set or cleared, as the cycle decided.
         """
@@ -57,7 +57,7 @@ class FailureHandler:
         self._count(item, result)
 
     def handle_member(self, item: QueuedPod, result: CycleResult, *, changed: bool) -> None:
-        """Handle the failure of a pod that was tried together with the other pods in its group.
+        """Handle the failure of a pod that was tried together with the other pods of its group.
 
         `changed` says whether the cluster has changed since the attempt.
         """
@@ -66,7 +66,7 @@ class FailureHandler:
         self._count(item, result)
 
     def is_given_up(self, uid: str) -> bool:
-        """Return whether the pod is no longer tried because too many attempts ended with an error."""
+        """Return whether the pod is no longer tried because too many of its attempts ended with an error."""
         return self._all_errors[uid] >= MOST_ERRORS_OF_A_POD
 
     def _note(self, item: QueuedPod, result: CycleResult) -> None:
@@ -93,7 +93,7 @@ class FailureHandler:
     def retry(self, until: float) -> bool:
         """Retry the first pod whose attempt ended with an error, if a retry may have another result.
 
-        A pod whose back-off ends after `until` is not retried. Return False if no pod was retried.
+        Pods whose back-off ends after `until` are not retried. Return whether a pod was retried.
         """
         for item in self._queue.erring:
             if item.backoff_until > until:
@@ -114,25 +114,25 @@ TOO_FEW_BOUND = "pod group is unschedulable, too few pods of the gang could be b
 
 @dataclass(eq=False)
 class Binding:
-    """A pod for which a node is reserved, and the progress of its binding."""
+    """A pod with a reserved node, and the progress of its binding."""
 
     item: QueuedPod
     framework: Framework
     state: CycleState
     node: str
     prepared: set[str] = field(default_factory=set)
-    """The PreBind plugins that have finished."""
+    """The names of the PreBind plugins that have finished."""
     started: bool = False
     gang: BoundTogether | None = None
 
     def parts(self) -> Iterable[object]:
-        """Return the parts of this object that a fork of the simulation has to save."""
+        """Return the parts that a fork of the simulation has to save."""
         return self.state, *(() if self.gang is None else (self.gang,))
 
 
 @dataclass(eq=False)
 class BoundTogether:
-    """The bindings of a gang. At least `least` of its pods, including the pods that are already `bound`, bind together.
+    """The bindings of a gang, of which at least `least` pods bind together, including those already `bound`.
 
     Upstream binds each pod separately.
     """
@@ -141,15 +141,11 @@ class BoundTogether:
     bound: Callable[[], int]
     bindings: list[Binding] = field(default_factory=list)
     settled: bool = False
-    """True once enough pods were ready; from then on, each binding proceeds separately."""
+    """True once enough pods were ready. The bindings then proceed separately."""
 
 
 class BindingCycle:
-    """Runs the binding cycle, which completes the bindings of pods.
-
-    The binding cycle never sleeps. If a binding has to wait, the binding is examined again when something may have
-    changed.
-    """
+    """The binding cycle, which never sleeps: a binding that has to wait is checked again after changes."""
 
     def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords, failures: FailureHandler) -> None:
         self._handle = handle
@@ -163,13 +159,13 @@ class BindingCycle:
         return self._bindings
 
     def add(self, binding: Binding) -> None:
-        """Accept a pod for which a node is reserved. `run` then binds the pod."""
+        """Accept a pod for which a node is reserved. `run` then binds it."""
         self._bindings.append(binding)
 
     def run(self, binding: Binding) -> None:
         """Continue the binding of a pod as far as possible.
 
-        The steps are: announce the node, wait for permission, prepare the binding, and bind the pod.
+        It announces the node, waits for permission, prepares the binding, and binds the pod.
         """
         if binding.gang is not None and not binding.gang.settled:
             self._run_together(binding.gang)
@@ -224,14 +220,14 @@ class BindingCycle:
         framework.run_post_bind(binding.state, pod, node)
 
     def run_all(self) -> None:
-        """Examine every binding again, because something outside the simulation has changed."""
+        """Check every binding again, because something outside the simulation has changed."""
         for binding in list(self._bindings):
             self.run(binding)
 
     def pass_time(self, until: float) -> bool:
-        """Let time pass until the next deadline of Permit, but not beyond `until`, and continue the decided bindings.
+        """Advance to the next deadline of Permit, but not beyond `until`, and continue the decided bindings.
 
-        Return False if nothing changed.
+        Return whether anything changed.
         """
         waiting = self._handle.waiting
         deadlines = [parked.deadline for parked in waiting if not parked.decided]

@@ -1,8 +1,8 @@
-"""The effects of timing and chance: which of the best nodes is chosen, and the order in which nodes are examined.
+"""Timing and chance: which of the best nodes is chosen, and in what order nodes are examined.
 
 kube-scheduler chooses at random among the nodes with the highest score, and lists nodes in the order in which they
-arrived. A simulation takes the first node, and sorts nodes by name. If a seed is given, it also chooses at random, with
-the same choices on every run.
+arrived. A simulation takes the first node, with nodes sorted by name, or chooses at random if a seed is given. The same
+seed gives the same choices.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ from .cycle import winner
 
 FIRST, RANDOM = "first", "random"
 TIES = (FIRST, RANDOM)
-"""The ways to choose one of several best nodes."""
+"""How to choose one of several best nodes."""
 
 
 @dataclass(frozen=True)
 class Chance:
     """How ties are broken, the seed of the random choices, and the order of nodes.
 
-    The order 0 sorts nodes by name; every other order shuffles the nodes. Raises UsageError for an unknown way to break
-    ties.
+    The order 0 sorts nodes by name; any other number shuffles them. Raises UsageError for an unknown way to break ties.
     """
 
     ties: str = FIRST
@@ -39,7 +38,7 @@ class Chance:
             raise UsageError(f"unknown ties {self.ties!r}: use one of {', '.join(TIES)}")
 
     def picker(self) -> Callable[[Sequence[int]], int]:
-        """Return a function that picks one index from the indices of the best nodes."""
+        """Return a function that picks one of the indices of the best nodes."""
         if self.ties == FIRST:
             return winner
         return random.Random(self.seed).choice
@@ -52,4 +51,4 @@ class Chance:
 
 
 USUAL = Chance()
-"""Take the first of the best nodes, in name order."""
+"""The usual choice: the first of the best nodes, with nodes in name order."""

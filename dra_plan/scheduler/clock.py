@@ -1,4 +1,4 @@
-"""Simulated time: it advances when the simulation says so, and nothing ever sleeps."""
+"""Simulated time, which advances only when the simulation says so. Nothing ever sleeps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
-"""The time at which the clock starts when no object has a time."""
+"""The time at which the clock starts if no object has a time."""
 
 
 def parse_time(text: str | None) -> float | None:
@@ -24,7 +24,7 @@ def parse_time(text: str | None) -> float | None:
 
 
 def format_time(seconds: float) -> str:
-    """Return the time in RFC 3339 format in UTC, with whole seconds. This is the format of metav1.Time."""
+    """Return the time in RFC 3339 in UTC with whole seconds, as in metav1.Time."""
     return _written(math.floor(seconds))
 
 
@@ -35,10 +35,7 @@ def _written(seconds: int) -> str:
 
 
 def known_time(moment: float, start: float) -> str:
-    """Return the moment in RFC 3339 format, or "" if the simulation started at START.
-
-    A simulation starts at START if the input has no times.
-    """
+    """Return the time in RFC 3339, or "" if the simulation started at START because the input has no times."""
     return "" if start == START else format_time(moment)
 
 
@@ -51,14 +48,11 @@ class Clock:
         self.now = now
 
     def advance_to(self, moment: float) -> None:
-        """Advance the clock to the moment. The clock never runs backwards."""
+        """Advance the clock. It never runs backwards."""
         self.now = max(self.now, moment)
 
 
 def latest(times: Iterable[str | None]) -> float:
-    """Return the latest of the given times, at which the simulation starts.
-
-    If none of the times can be parsed, return START.
-    """
+    """Return the latest of the times, at which a simulation starts, or START if none can be parsed."""
     known = [moment for moment in map(parse_time, set(times)) if moment is not None]
     return max(known, default=START)

@@ -1,8 +1,7 @@
 """KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1): profiles, their plugins, weights and arguments.
 
-The field names that kube-scheduler accepts come first, then the default plugins and how each is created from its
-arguments, then the parsed configuration, with each profile's plugins in order. Files are read elsewhere: this module
-takes decoded documents.
+Contents: the fields that kube-scheduler accepts, the default plugins and their factories, the parsed configuration, and
+the plugins of a profile in order. This module takes decoded documents; it reads no files.
 """
 
 from __future__ import annotations
@@ -108,7 +107,7 @@ _ARGUMENTS: Mapping[str, Any] = {
 
 
 def unknown_fields(document: Mapping[str, Any]) -> list[FieldPath]:
-    """Return the fields of a decoded KubeSchedulerConfiguration that kube-scheduler would reject, in document order."""
+    """Return the fields that kube-scheduler would reject, in document order."""
     return list(_unknown(document, _CONFIGURATION, ()))
 
 
@@ -152,8 +151,10 @@ MULTI_POINT: tuple[tuple[str, int], ...] = (
     (plugin_names.DEFAULT_BINDER, 0),
     (plugin_names.NODE_DECLARED_FEATURES, 0),
 )
-"""(plugin, weight), where weight 0 means 1. Each extension point has this list without the plugins that don't take
-part."""
+"""The default plugins with the weights of their scores; 0 means 1.
+
+Each extension point has the plugins that implement it.
+"""
 
 _GATED = ((plugin_names.GANG_SCHEDULING, "gang_scheduling"),)
 """(plugin, the feature that adds it after all other plugins)."""
@@ -247,7 +248,7 @@ def _preemption(args: Args, handle: Handle) -> DefaultPreemption:
 
 
 def seconds(text: Any, default: float) -> float:
-    """Return a duration in seconds. The duration is in Go's format (`1h30m`, `10s`, `500ms`) or in nanoseconds."""
+    """Return a duration in seconds, given in Go's format (`1h30m`, `10s`, `500ms`) or in nanoseconds."""
     if text is None:
         return default
     if isinstance(text, int | float):
@@ -308,24 +309,21 @@ class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class PluginEntry(_Struct, frozen=True):
-    """A plugin that is enabled or disabled, with the weight of its scores (0 means 1)."""
+    """A plugin to enable or disable, with the weight of its scores; 0 means 1."""
 
     name: str
     weight: int = 0
 
 
 class PluginSet(_Struct, frozen=True):
-    """The plugins that are enabled in addition to the defaults, and the defaults that are disabled.
-
-    `*` disables all defaults.
-    """
+    """The plugins to enable in addition to the defaults, and the defaults to disable. `*` disables all defaults."""
 
     enabled: list[PluginEntry] = []
     disabled: list[PluginEntry] = []
 
 
 class Plugins(_Struct, frozen=True):
-    """The plugins of a profile, with one plugin set for each extension point."""
+    """The plugins of a profile: one plugin set for each extension point."""
 
     multi_point: PluginSet = PluginSet()
     queue_sort: PluginSet = PluginSet()
@@ -342,7 +340,7 @@ class Plugins(_Struct, frozen=True):
     post_bind: PluginSet = PluginSet()
 
     def of(self, point: str) -> PluginSet:
-        """Return the plugin set of an extension point. `point` is the name in the configuration."""
+        """Return the plugin set of an extension point, given by its name in the configuration."""
         found: PluginSet = getattr(self, "".join(f"_{c.lower()}" if c.isupper() else c for c in point))
         return found
 
@@ -387,7 +385,7 @@ class ExtenderConfig(_Struct, frozen=True):
 
 
 class Configuration(_Struct, frozen=True):
-    """A KubeSchedulerConfiguration. Its `percentage_of_nodes_to_score` is the default for its profiles."""
+    """A KubeSchedulerConfiguration. `percentage_of_nodes_to_score` is the default for its profiles."""
 
     api_version: str = API_VERSION
     kind: str = KIND
@@ -397,16 +395,16 @@ class Configuration(_Struct, frozen=True):
 
 
 def check_kind(document: Mapping[str, Any]) -> None:
-    """Check that the document is a configuration in the supported version. Raises UsageError if it is not."""
+    """Raise UsageError unless the document is a KubeSchedulerConfiguration of the supported version."""
     kind, version = document.get("kind"), document.get("apiVersion")
     if kind != KIND or version != API_VERSION:
         raise UsageError(f"not a scheduler configuration: {version} {kind}; expected {API_VERSION} {KIND}")
 
 
 def read(document: Mapping[str, Any] | None) -> Configuration:
-    """Return the configuration in a decoded document, or the default configuration if there is no document.
+    """Return the configuration in a decoded document, or the default configuration for None.
 
-    Raises UsageError if the document can't be used, and InputError for unknown fields, which kube-scheduler rejects.
+    Raises UsageError if the document cannot be used, and InputError for unknown fields, which kube-scheduler rejects.
     """
     if document is None:
         return Configuration()
@@ -439,7 +437,7 @@ def _merge(defaults: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEnt
 
 
 def enabled_plugins(profile: Profile, gated: Sequence[str] = ()) -> list[str]:
-    """Return every plugin that the profile enables at any extension point. Plugins that are not simulated are left out.
+    """Return every plugin that the profile enables at some extension point, except those that are not simulated.
 
     `gated` are the plugins that feature gates add after the defaults.
     """
@@ -460,8 +458,8 @@ def arrange(
 ) -> tuple[dict[str, list[Plugin]], dict[str, int]]:
     """Return the plugins of each extension point, in order, and the weights of their scores.
 
-    For each point, the plugins that are enabled both for the point and for multiPoint come first. The other plugins of
-    multiPoint come next, and the other plugins of the point come last.
+    Plugins enabled both for the point and in multiPoint come first, then the others in multiPoint, and last the others
+    enabled for the point.
     """
     multi = _multi_point(profile, gated)
     points: dict[str, list[Plugin]] = {}
@@ -497,7 +495,7 @@ def arguments(profile: Profile) -> dict[str, Args]:
 
 
 def percentages(configuration: Configuration) -> dict[str, int]:
-    """Return percentageOfNodesToScore for each profile. 0 means that the percentage depends on the number of nodes."""
+    """Return percentageOfNodesToScore for each profile. With 0, the percentage depends on the number of nodes."""
     default = configuration.percentage_of_nodes_to_score or 0
     return {
         p.scheduler_name: default if p.percentage_of_nodes_to_score is None else p.percentage_of_nodes_to_score

@@ -1,6 +1,6 @@
 """The parts of the scheduler that an input uses and that were not recorded with the release's own scheduler.
 
-`releases.coverage` contains the known coverage for each release; this module relates it to an input.
+`releases.coverage` lists what was recorded for each release.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _PARTS: Mapping[SchedulerPart, Callable[[_Touched], object]] = {
 
 
 def of_scheduler(target: Target, inventory: Inventory, records: Sequence[PodRecord]) -> list[Notice]:
-    """Return a notice about the rules that affected the result and that were not recorded for this release."""
+    """Return a notice about rules that affected the result but were not recorded for this release."""
     known = target.coverage
     if not known.scheduler:
         return []

@@ -1,8 +1,8 @@
-"""One scheduling cycle of one pod: it ends with a node that is assumed, reserved and permitted, or with a diagnosis.
+"""The scheduling cycle of one pod, which ends with a reserved and permitted node, or with a diagnosis.
 
-The text for FailedScheduling comes first, then the number of nodes to examine and the choice among the best nodes, then
-the cycle itself, which runs one profile's plugins in upstream's order (schedulePod, prioritizeNodes). Binding is in
-`scheduler/binding.py`, and the plugins' runs are in `scheduler/framework`.
+Contents: the FailedScheduling message, how many nodes to examine, the choice among the best nodes, and the cycle, which
+runs a profile's plugins in upstream's order (schedulePod, prioritizeNodes). Binding is in `scheduler/binding.py`, and
+`scheduler/framework` runs the plugins.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ NOT_HELPFUL = "Preemption is not helpful for scheduling"
 
 
 def fit_error(total: int, statuses: Mapping[str, Status], *, pre_filter: str = "", post_filter: str = "") -> str:
-    """Return the message `0/N nodes are available: ...`. Each reason comes with its number of nodes.
+    """Return the message `0/N nodes are available: ...`, in which each reason comes with its number of nodes.
 
-    The reasons are sorted as text. If a PreFilter plugin rejects all nodes for one reason, the message has only this
+    The reasons are sorted as text. If a PreFilter plugin rejects all nodes for one reason, the message gives only that
     reason.
     """
     counts: Counter[str] = Counter()
@@ -73,10 +73,10 @@ _LEAST_PERCENTAGE = 5
 
 
 def nodes_to_find(total: int, percentage: int) -> int:
-    """Return the number of feasible nodes after which the scheduler stops searching.
+    """Return how many feasible nodes the scheduler looks for.
 
-    For fewer than 100 nodes, the result is the number of nodes. For more nodes, the result is a percentage of the nodes
-    (0 means the default percentage), but at least 100.
+    With fewer than 100 nodes, it looks for all of them. Otherwise, it looks for a percentage of them, but at least for
+    100. A percentage of 0 means the default.
     """
     if total < LEAST_FEASIBLE:
         return total
@@ -130,12 +130,12 @@ class BestNodes(Sequence[str]):
 
 
 def winner(best: Sequence[int]) -> int:
-    """Return the index of the node that is chosen from the best nodes. The chosen node is the root of a binary heap.
+    """Return the index that is chosen from the indices of the best nodes: the root of a binary heap.
 
-    Go's container/heap builds the heap from the bottom. An element is replaced only by a strictly greater element, and
-    of two equal children the left one moves up. The root is therefore the first best element in a traversal of the tree
-    of indices from the root, left before right. The binary digits of index + 1, except for the first digit, describe
-    the path from the root.
+    Go's container/heap builds the heap from the bottom. Only a strictly greater element replaces another, and of two
+    equal children the left one moves up. The root is therefore the first best element when the tree of indices is
+    traversed from the root, left before right. The binary digits of index + 1 after the first describe the path from
+    the root.
     """
     return best[0] if best[0] == 0 else min(best, key=lambda index: f"{index + 1:b}"[1:])
 
@@ -149,29 +149,30 @@ _EXTENDER_SCALE = 10
 
 @dataclass(slots=True)
 class CycleResult:
-    """The result of a scheduling cycle. Either `node` or `message` is set, but never both."""
+    """The result of a scheduling cycle. It has either `node` or `message`, but never both."""
 
     node: str = ""
     message: str = ""
     failed_with_error: bool = False
     unexplained: bool = False
-    """True if it is unknown what could help (after an error, or a rejection during binding), so the pod is simply
-    retried."""
+    """True if nothing is known to help the pod, which is then simply retried. This is the case after an error, and
+    after a rejection during binding.
+    """
     rejected_by: frozenset[str] = frozenset()
     pending: frozenset[str] = frozenset()
     nomination: NominatingInfo | None = None
     filtered: bool = False
-    """True if nodes were examined; a cycle that ends before that takes almost no time."""
+    """True if nodes were examined. A cycle that ends earlier takes almost no time."""
     best: Sequence[str] = ()
     diagnosis: Diagnosis | None = None
     fatal: dict[str, str] = field(default_factory=dict)
-    """Nodes whose filters failed with an error, which ends the attempt regardless of the other nodes."""
+    """The nodes on which a filter failed with an error, which ends the attempt regardless of the other nodes."""
     refusals: NodeRefusals | None = None
-    """All reasons that exclude each node, if requested and no node was found."""
+    """All reasons that exclude each node, if they were requested and no node was found."""
 
 
 class Cycle:
-    """Runs the scheduling cycles of a framework, and stores the node at which the next cycle starts."""
+    """A runner of scheduling cycles, which stores the node at which the next cycle starts."""
 
     def __init__(
         self,
@@ -179,16 +180,16 @@ class Cycle:
         extenders: Sequence[Extender] = (),
         pick: Callable[[Sequence[int]], int] = winner,
     ) -> None:
-        """Set up the cycle; `pick` takes one of the indices of the best nodes."""
+        """Set up the cycle. `pick` chooses one of the indices of the best nodes."""
         self._handle = handle
         self._extenders = extenders
         self._start = 0
         self._pick = pick
         self.explain: Explain = lambda _framework, _state, _pod, _diagnosis: None
-        """The function that builds the record of an attempt that finds no node."""
+        """A callback that returns the record of an attempt that found no node."""
 
     def run(self, framework: Framework, state: CycleState, pod: Pod, percentage: int) -> CycleResult:
-        """Find a node for the pod and reserve the node. If a later step fails, all reservations are released."""
+        """Find a node for the pod and reserve it. If a later step fails, all reservations are released."""
         result, chosen = self.find(framework, state, pod, percentage)
         if chosen is not None:
             self._take(framework, state, pod, chosen, result)
@@ -197,10 +198,9 @@ class Cycle:
     def find(
         self, framework: Framework, state: CycleState, pod: Pod, percentage: int, *, makes_room: bool = True
     ) -> tuple[CycleResult, NodeInfo | None]:
-        """Return the result of the cycle and the best node. The node is not reserved yet.
+        """Return the result of the cycle, and the best node or None. The node is not reserved yet.
 
-        If there is no such node, the result contains the reason, and None takes the place of the node. PostFilter runs
-        only if `makes_room` is set.
+        If there is no such node, the result has the reason. PostFilter runs only if `makes_room` is set.
         """
         nodes = self._handle.cluster.in_order
         if not nodes:
@@ -433,8 +433,5 @@ def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
 
 
 def describe_binding_failure(status: Status, result: CycleResult) -> None:
-    """Describe a failure in PreBind or Bind.
-
-    The message is only the text of the failure. No plugin is recorded as the cause of a rejection.
-    """
+    """Describe a failure in PreBind or Bind, with only its own text. No plugin is recorded as its cause."""
     result.message, result.failed_with_error, result.unexplained = status.message, not status.rejected, True

@@ -1,4 +1,4 @@
-"""Cluster events, and the choice of those that may make a rejected pod schedulable (queueing hints)."""
+"""Cluster events, and which of them may make a rejected pod schedulable (queueing hints)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from enum import Enum, IntFlag
 from typing import Any
 
+from msgspec import Struct
+
 from dra_plan.api.core import Pod
 
 
 class Action(IntFlag):
-    """The kind of a change of an object. For an update, the action says which part of the object changed."""
+    """How an object changed. For an update, this says which part of the object changed."""
 
     ADD = 1
     DELETE = 2
@@ -51,34 +53,37 @@ class Resource(Enum):
 
 
 class Hint(Enum):
-    """The result of a hint function, which decides whether an event is worth another attempt."""
+    """The result of a hint function: whether the pod should be retried after an event."""
 
     SKIP = "QueueSkip"
     QUEUE = "Queue"
 
 
 HintFunction = Callable[[Pod, Any, Any], Hint]
-"""(waiting pod, old object or None, new object or None) -> hint."""
+"""A function that takes the waiting pod, the old object and the new object, and returns a hint.
+
+The old object is None after an addition, and the new object is None after a deletion.
+"""
 
 
-@dataclass(frozen=True, slots=True)
-class Interest:
+class Interest(Struct, frozen=True):
     """An event that a plugin is interested in (upstream: ClusterEventWithHint).
 
-    If there is no hint function, every event of this kind queues the pod.
+    Without a hint function, every such event queues the pod.
     """
 
     resource: Resource
     action: Action
     hint: HintFunction | None = None
     users_of: Callable[[Any, Any], str | None] | None = None
-    """A function that takes the old and the new object and returns the one claim whose users' hint may say QUEUE, or
-    None if any pod's may. The hints of other pods, which can be thousands, are not evaluated."""
+    """A function that takes the old and the new object and returns the only claim whose users can be queued, or None if
+    any pod can. The hints of other pods, of which there may be thousands, are not evaluated.
+    """
 
 
 @dataclass(slots=True)  # not frozen: that takes three times as long, and there are several events for each pod
 class Event:
-    """A change of an object. It consists of the object before and after the change, and its name for the trace."""
+    """A change of an object, with the object before and after the change."""
 
     resource: Resource
     action: Action
@@ -96,13 +101,12 @@ class Event:
 
     @property
     def object_name(self) -> str:
-        """The name of the object as NAMESPACE/NAME, or only its name if it has no namespace."""
+        """The name of the object as NAMESPACE/NAME, or just its name if it is cluster-scoped."""
         metadata = (self.new or self.old).metadata
         return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else str(metadata.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Wake:
+class Wake(Struct, frozen=True):
     """The reason why a waiting pod is retried, for the trace."""
 
     pod: str
@@ -114,13 +118,13 @@ class Wake:
 
 
 def concerns(interest: Interest, event: Event) -> bool:
-    """Return whether the interest is in events of this kind."""
+    """Return whether the plugin is interested in this kind of event."""
     # plain numbers: flags are combined a hundred times for each pod, and make new flags each time
     return interest.resource in (event.resource, Resource.ALL) and int.__and__(interest.action, event.action) != 0
 
 
 def wakes(interest: Interest, event: Event, pod: Pod) -> bool:
-    """Return whether the plugin with this interest would retry the pod after the event."""
+    """Return whether a plugin with this interest would retry the pod after the event."""
     if not concerns(interest, event):
         return False
     return interest.hint is None or interest.hint(pod, event.old, event.new) is Hint.QUEUE

@@ -1,9 +1,9 @@
-"""Changes of a running simulation that can be taken back: fork, then revert or commit.
+"""Forks of a running simulation, whose changes can be reverted or committed.
 
-At a fork, the fields of every part are copied, and a revert puts them back. Nodes, devices in use and records of pods
-are many and few of them change: these are kept one by one, when they change (`cluster/nodes.py`, Journal;
-`allocator/ledger.py`, AllocatedState; `attempts.py`, PodRecords). Remembered answers stay valid: the journal names the
-nodes that a revert changes.
+A fork copies the fields of every part, and a revert restores them. Nodes, devices in use and records of pods are many,
+but few of them change, so each is saved only when it changes (`cluster/nodes.py`, Journal; `allocator/ledger.py`,
+AllocatedState; `attempts.py`, PodRecords). Cached results stay valid, because the journal names the nodes that a revert
+changes.
 """
 
 from __future__ import annotations
@@ -14,44 +14,44 @@ from typing import Any, Protocol
 
 
 class Forked(Protocol):
-    """The root object. All parts that a fork saves can be reached from the root object."""
+    """An object whose state a fork saves."""
 
     def parts(self) -> Iterable[object]:
-        """Return the parts that have a state of their own. If a part has this method, its parts are saved too.
+        """Return the parts that have a state of their own. A part may have parts as well.
 
-        A part may name fields that are `not_kept`. A part may also name `counters`, which never return to an earlier
-        number, because other objects compare them. If a part has the methods `forked`, `reverted` and `committed`, each
-        is called at the end of the operation with this name.
+        Fields named in `not_kept` are not saved. Fields named in `counters` never return to an earlier number, because
+        other objects compare them. If a part has the methods `forked`, `reverted` or `committed`, they are called after
+        the operation.
         """
 
 
 class Forks:
-    """The open forks of one simulation, each inside the previous fork. Only a simulation at rest can be forked."""
+    """The open forks of a simulation, each inside the previous one. Only a simulation at rest can be forked."""
 
     def __init__(self, root: Forked) -> None:
         self._root = root
         self._open: list[list[_Kept]] = []
 
     def fork(self) -> None:
-        """Save the present state."""
+        """Save the current state."""
         kept = [_Kept(part) for part in _parts_of(self._root)]
         self._open.append(kept)
         _tell(kept, "forked")
 
     def revert(self) -> None:
-        """Return to the state at the last fork, and close the fork."""
+        """Restore the state at the last fork, and close the fork."""
         kept = self._open.pop()
         for each in kept:
             each.put_back()
         _tell(kept, "reverted")
 
     def commit(self) -> None:
-        """Close the last fork, and keep the changes since the fork started."""
+        """Close the last fork, and keep the changes since its start."""
         _tell(self._open.pop(), "committed")
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Return a context in which the simulation is forked. When the context ends, all changes are reverted."""
+        """Return a context in which the simulation is forked. All changes are reverted when it ends."""
         self.fork()
         try:
             yield

@@ -1,4 +1,4 @@
-"""The pods that a workload's controller creates next, by the rules of each kind."""
+"""The pods that a workload's controller creates next, by the rules of its kind."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ PARALLEL = "Parallel"
 
 
 def is_ordered(workload: AnyWorkload) -> bool:
-    """Return whether the workload creates its pods one by one, which is the default for a StatefulSet.
+    """Return whether the workload creates each pod only after all earlier pods are ready.
 
-    Such a workload creates a pod only after all earlier pods are ready.
+    This is the default for StatefulSets.
     """
     return (
         isinstance(workload, Workload)
@@ -47,11 +47,11 @@ def new_pods(
     *,
     is_ready: Callable[[Pod], bool] | None = None,
 ) -> Iterator[Pod]:
-    """Yield the pods that the workload still has to create. `pods` are the pods that it already has.
+    """Yield the pods that the workload still has to create. `pods` are its existing pods.
 
-    Names that are `taken` in the workload's namespace are not used again. If `is_ready` is given, a StatefulSet creates
-    its pods one by one, each after all earlier pods are ready (podManagementPolicy OrderedReady). Otherwise, all pods
-    are created at once.
+    Names in `taken` are not used again in the workload's namespace. If `is_ready` is given, a StatefulSet with the
+    podManagementPolicy OrderedReady creates each pod only after all earlier pods are ready. Otherwise, it creates all
+    pods at once.
     """
     if is_over(workload):
         return
@@ -104,7 +104,7 @@ def _daemons(workload: AnyWorkload, pods: Sequence[Pod], nodes: Sequence[Node]) 
 def daemon_may_run(workload: AnyWorkload, node: Node) -> bool:
     """Return whether a pod of the DaemonSet may run on the node.
 
-    The node must match the pod's node terms and node name, and the pod must tolerate the node's taints.
+    The node must match the pod's node name and node affinity, and the pod must tolerate the node's taints.
     """
     spec = pod_spec(workload)
     if spec.node_name not in ("", node.metadata.name):
@@ -118,7 +118,7 @@ def daemon_may_run(workload: AnyWorkload, node: Node) -> bool:
 def pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
     """Return a pod of the workload.
 
-    The controller of a Deployment's pod is the Deployment itself. No ReplicaSet is created.
+    The pod of a Deployment has the Deployment itself as its controller, without a ReplicaSet.
     """
     owner = OwnerReference(
         api_version=workload.api_version,
@@ -138,7 +138,7 @@ def pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
 
 
 def daemon_node(pod: Pod) -> str:
-    """Return the node that a DaemonSet's pod is for: the pod's node, or the node in its required node terms."""
+    """Return the node of a DaemonSet's pod: its own node or, if it has none, the node in its node affinity."""
     required = required_terms(pod)
     for term in required.node_selector_terms if required is not None and not pod.spec.node_name else ():
         for field in term.match_fields:

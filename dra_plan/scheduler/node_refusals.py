@@ -1,15 +1,16 @@
-"""All reasons that exclude a pod from each node during a failed attempt.
+"""All reasons that exclude a pod from each node in a failed attempt.
 
-A cycle stops at the first plugin that rejects a node, and the message counts only that plugin's reasons. To explain the
-attempt, the other plugins' reasons in the same cycle are also needed; this module finds them, as values.
+A cycle stops at the first plugin that rejects a node, and the scheduler's message counts only that plugin's reasons.
+This module also finds the reasons of the other plugins, as values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from dra_plan.api.core import Pod
 from dra_plan.scheduler.cluster.nodes import NodeInfo
@@ -21,20 +22,19 @@ from dra_plan.scheduler.framework.status import CycleState, Obstacle, Reason, St
 
 
 class NodeRefusal(NamedTuple):
-    """The rejection of a node by a plugin, with the reasons and the obstacles that they describe."""
+    """The rejection of a node by a plugin, with its reasons and the obstacles that they describe."""
 
     plugin: str
     reasons: tuple[Reason, ...]
     obstacles: tuple[Obstacle, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRefusals:
+class NodeRefusals(Struct, frozen=True):
     """The reasons why a pod is rejected on each node, by node name.
 
     The scheduler's message counts only the first rejection of each node. If `of_all` is set, the pod was rejected
-    before any node was examined, and this rejection is the only one for each node. `besides` then contains the other
-    plugins that were called and that would also reject each node.
+    before any node was examined, and each node has only that rejection. `besides` then has, for each node, the other
+    plugins that were called and would also reject it.
     """
 
     of_nodes: Mapping[str, tuple[NodeRefusal, ...]]
@@ -47,16 +47,16 @@ class NodeRefusals:
 
 
 Explain = Callable[[Framework, CycleState, Pod, Diagnosis], NodeRefusals | None]
-"""A function called after an attempt that found no node; it returns None for pods that need no explanation."""
+"""A function that is called after an attempt that found no node. It returns None if no explanation is needed."""
 
 
 def refusals_of(
     framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis, *, besides: bool = False
 ) -> NodeRefusals:
-    """Return the reasons why the pod was rejected on each node. Call this function right after the failed cycle.
+    """Return why the pod was rejected on each node. Call this right after the failed cycle.
 
-    The cluster must not have changed after the cycle. If `besides` is set, the other plugins are called even if one
-    plugin rejected all nodes.
+    The cluster must not have changed since then. If `besides` is set, the other plugins are called even if one plugin
+    rejected all nodes.
     """
     plugins = framework.filters(state)
     if diagnosis.pre_filter:
@@ -102,8 +102,11 @@ def _of_nodes(
 
     for name, node in nodes.items():
         found[name] = [refusal(first[name], by_name.get(first[name].plugin), node)]
+    everywhere, came_first = list(nodes.values()), {status.plugin for status in first.values()}
     for plugin in plugins:
-        others = [node for name, node in nodes.items() if first[name].plugin != plugin.name]
+        others = everywhere
+        if plugin.name in came_first:
+            others = [node for name, node in nodes.items() if first[name].plugin != plugin.name]
         for node, status in zip(others, framework.ask_filter_each(plugin, state, pod, others), strict=True):
             if status is not None and status.rejected:
                 found[node.name].append(refusal(status, plugin, node))

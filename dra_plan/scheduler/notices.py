@@ -1,13 +1,14 @@
-"""A simulation's notices, which are facts that the user should know besides the bindings, and each pod group's summary.
+"""What users should know about a simulation besides the bindings, and a summary of each pod group.
 
-The notices about pod groups and their feature gates come first, then all others with `collect`, which puts them in a
-fixed order, then the final state of each group. Notices about claim sets are in `claims/index.py`.
+Contents: notices about pod groups and their feature gates; all notices, in a fixed order (`collect`); and the final
+state of each group. Notices about claim sets are in `claims/index.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
@@ -36,9 +37,9 @@ def group_notices(inventory: Inventory, cluster: SimulatedCluster, target: Targe
 
 
 def gate_notices(inventory: Inventory, target: Target) -> Iterator[Notice]:
-    """Yield notices about gates that are on in the cluster, as the input shows.
+    """Yield notices about gates that are on in the cluster but off in the simulation.
 
-    The API server stores some fields only if their gate is on.
+    Some fields show this, because the API server stores them only if their gate is on.
     """
     on = target.gates
     signs = gates_of_groups(inventory)
@@ -52,10 +53,7 @@ def gate_notices(inventory: Inventory, target: Target) -> Iterator[Notice]:
 
 
 def gates_of_groups(inventory: Inventory) -> dict[str, str]:
-    """Return the gates for pod groups that must be on.
-
-    Each gate comes with a stored object that shows that the gate is on.
-    """
+    """Return the pod group gates that must be on, each with a description of the objects that show this."""
     named = [pod for pod in inventory.pods if pod.spec.scheduling_group is not None]
     signs: dict[str, str] = {}
     if named or inventory.pod_groups:
@@ -108,7 +106,7 @@ def _in_part(cluster: SimulatedCluster) -> Iterator[Notice]:
 # -- notices about pods, claims and devices ----------------------------------------------------------------------------
 
 SEVERAL_BEST = "several-best-nodes"
-"""The code of the notice that a pod could equally well have been scheduled to a different node."""
+"""The code of the notice that a pod could just as well have been scheduled to another node."""
 _MOST_TIES = 3
 """The maximum number of pods whose alternative nodes are listed one by one."""
 
@@ -206,7 +204,7 @@ def _kept_claims(simulation: Simulation, evicted: Sequence[str]) -> list[Notice]
     """Return evicted pods' claims, because the scheduler releases no devices, and no controllers are simulated here."""
     kept: dict[str, list[str]] = {}
     for claim in simulation.cluster.claims if evicted else ():
-        reserved = claim.status.reserved_for if claim.status is not None else []
+        reserved = claim.reserved_for
         users = {f"{claim.metadata.namespace}/{user.name}" for user in reserved}
         if claim.allocation is not None and users and users <= {*evicted}:
             kept.setdefault(min(users), []).append(claim.key)
@@ -274,9 +272,8 @@ def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[
 # -- summary of each pod group -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class GroupSummary:
-    """A group with the status that the scheduler would have written, and the number of its pods."""
+class GroupSummary(Struct, frozen=True):
+    """A group with the number of its pods and the status that the scheduler would have written."""
 
     namespace: str
     name: str
@@ -289,7 +286,7 @@ class GroupSummary:
     last: tuple[MemberAnswer, ...] = ()
     """The results for the pods in the last cycle, in the order in which they were tried."""
     waiting: str = ""
-    """The reason why the group's first gated pod is not queued, if nothing was tried."""
+    """Why the group's first gated pod is not queued, if nothing was tried."""
 
     @property
     def outcome(self) -> PodGroupOutcome:
@@ -307,7 +304,7 @@ class GroupSummary:
 def summaries(
     cluster: SimulatedCluster, records: PodGroupRecords, gated: Mapping[str, QueuedPod]
 ) -> list[GroupSummary]:
-    """Return all groups in order of arrival. `gated` are the pods that are kept out of the queue, by UID."""
+    """Return all groups in order of arrival. `gated` are the pods kept out of the queue, by UID."""
     return [_summary(cluster, records.of(group), gated) for group in cluster.groups.all()]
 
 

@@ -1,4 +1,4 @@
-"""The facts behind plugins' rejections of nodes, as documents, with similar names and with ranges over the nodes."""
+"""The facts behind plugins' rejections of nodes, as documents with similar names and ranges over the nodes."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from dra_plan.scheduler.framework.status import (
 )
 
 STORAGE = "storage"
-"""The resource that claims on volumes request."""
+"""The resource that volume claims request."""
 
 MOST_FOUND = 4
-"""The number of label values listed for the nodes."""
+"""The maximum number of label values to list."""
 
 
 def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeObstacle | None:
-    """Return the obstacle that all these nodes have in common, or None if the obstacle cannot be described.
+    """Return the obstacle that these nodes have in common, or None if it cannot be described.
 
-    The obstacle contains the values that differ between the nodes.
+    It includes the values that differ between the nodes.
     """
     match same[0]:
         case ResourceShort(resource, asked):

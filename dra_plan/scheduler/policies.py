@@ -1,8 +1,8 @@
-"""Policies, which are alternative node scores, and an alternative order of devices, for scheduling a cluster.
+"""Policies, which schedule a cluster with other node scores or another order of devices.
 
-A policy is a plugin that replaces the scores from NodeResourcesFit and NodeResourcesBalancedAllocation (or only changes
-their arguments), and an order in which a node's devices are tried. The configuration still determines filters, the
-queue and all other scores. `POLICIES` describes each policy's preferences.
+A policy consists of an order in which the devices of a node are tried, and of a plugin that replaces the scores of
+NodeResourcesFit and NodeResourcesBalancedAllocation, or of arguments for these plugins. Filters, the queue and all
+other scores still follow the configuration. `POLICIES` describes what each policy prefers.
 """
 
 from __future__ import annotations
@@ -31,18 +31,14 @@ from dra_plan.scheduler.plugins.device_scores import (
 )
 
 WEIGHT = 1000
-"""The weight of a policy's score, with which other preferences decide only among nodes that the policy rates
-equally."""
+"""The weight of a policy's score. Other scores decide only among nodes that the policy rates equally."""
 
 
 # -- the policies by name ----------------------------------------------------------------------------------------------
 
 
 def fullest_first(devices: Sequence[PoolDevice], state: AllocatedState) -> Sequence[PoolDevice]:
-    """Return the devices. Shared devices that are in use come first.
-
-    Among the shared devices in use, the device with the smallest free fraction comes first.
-    """
+    """Return the devices. Shared devices that are in use come first, ordered by their free share."""
     if not any(device.id in state.aggregate for device in devices):
         return devices
     return sorted(devices, key=lambda device: _share_left(device, state))
@@ -90,7 +86,7 @@ POLICIES = {
 
 
 def named(name: str) -> Policy:
-    """Return the policy with this name. Raises UsageError if no policy has this name."""
+    """Return the policy with this name. Raises UsageError if there is none."""
     if name not in POLICIES:
         near = nearest(name, POLICIES)
         hint = f" (did you mean {near!r}?)" if near else ""
@@ -99,7 +95,7 @@ def named(name: str) -> Policy:
 
 
 def configured(policy: Policy, document: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return the decoded KubeSchedulerConfiguration after the policy has been added to each profile.
+    """Return the decoded KubeSchedulerConfiguration with the policy added to each profile.
 
     None stands for the default configuration.
     """
@@ -133,7 +129,7 @@ def _with(policy: Policy, profile: dict[str, Any]) -> dict[str, Any]:
 
 
 def registered(policy: Policy, mix: Mix, others: Registry | None = None) -> Registry:
-    """Return the registry after the policy's plugin has been added. The plugin scores nodes for the mix of pods."""
+    """Return the registry with the policy's plugin added. The plugin scores nodes for the mix of pods."""
     made = Registry(others or {})
     plugin = policy.plugin
     if plugin is not None:

@@ -1,7 +1,7 @@
-"""Preemption for a single pod: the nodes on which evicting less important pods helps, and the eviction itself.
+"""Preemption for a single pod: the nodes on which evicting less important pods helps, and the eviction.
 
-The search for victims on each node comes first (upstream: SelectVictimsOnNode, DryRunPreemption), then their eviction.
-The choice of a candidate is in `framework/extender.py`; preemption for a whole pod group is in `groups/scheduling.py`.
+The first part searches for victims on each node (upstream: SelectVictimsOnNode, DryRunPreemption); the second part
+evicts them. `framework/extender.py` chooses a candidate. Preemption for a pod group is in `groups/scheduling.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NEVER = "not eligible due to preemptionPolicy=Never."
 
 
 def no_victims(node: str) -> str:
-    """Return the message for a node that is considered for preemption but has no pods that can be evicted."""
+    """Return the message for a node considered for preemption on which no pod can be evicted."""
     return f'expected at least one victim pod on node "{node}"'
 
 
@@ -80,8 +80,8 @@ def dry_run(
 ) -> tuple[list[Candidate], dict[str, Status]]:
     """Return the candidates for preemption, and the rejections of the other nodes.
 
-    The search ends when `wanted` candidates have been found and at least one of them violates no budgets. Upstream
-    begins at a random node; this function begins at the first node.
+    The search ends once `wanted` candidates have been found, at least one of them without budget violations. It begins
+    at the first node; upstream begins at a random node.
     """
     candidates: list[Candidate] = []
     statuses: dict[str, Status] = {}
@@ -106,13 +106,13 @@ def dry_run(
 # -- evicting victims --------------------------------------------------------------------------------------------------
 
 REASON = "PreemptionByScheduler"
-"""The reason in a preempted pod's DisruptionTarget condition."""
+"""The reason in the DisruptionTarget condition of a preempted pod."""
 
 
 def remove_victim(handle: Handle, victim: PodInfo, plugin: str) -> None:
     """Delete the pod, or mark it as being deleted if its kubelet terminates it later.
 
-    If the pod waits at Permit, the pod is instead rejected on behalf of the plugin.
+    A pod that is waiting at Permit is rejected on behalf of the plugin instead.
     """
     waiting = handle.waiting.get(victim.uid)
     if waiting is not None:

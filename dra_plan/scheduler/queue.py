@@ -1,9 +1,8 @@
 """The scheduling queue: active, backing off, unschedulable and gated pods, and the moves between them.
 
-Time is simulated, so a pod never waits for the wall clock. While the active queue is empty, rejected pods in backoff
-are taken early, as in kube-scheduler since 1.33. Pods that failed with an error wait out their backoff, and the
-simulated clock advances. The heap in which each part of the queue stores its pods comes first, then the pods that wait
-for an event, then the queue.
+Time is simulated, so no pod waits for the wall clock. As in kube-scheduler since 1.33, rejected pods leave backoff
+early while the active queue is empty. Pods that failed with an error wait out their backoff, and the simulated clock
+advances. Contents: the heap that each part of the queue uses, the pods that wait for an event, and the queue.
 """
 
 from __future__ import annotations
@@ -28,10 +27,7 @@ _Key = TypeVar("_Key")
 
 
 class PodHeap:
-    """Pods by UID. The pod with the smallest key comes first.
-
-    The key of a pod is set when the pod is added, and never changes.
-    """
+    """Pods by UID, with the lowest key first. A pod's key is set when it is added and never changes."""
 
     def __init__(self) -> None:
         self._items: dict[str, tuple[tuple[float, ...], QueuedPod]] = {}
@@ -58,12 +54,12 @@ class PodHeap:
         heapq.heappush(self._heap, (key, item.uid))
 
     def remove(self, uid: str) -> QueuedPod | None:
-        """Remove the pod with this UID and return it, or return None if it is not in the heap."""
+        """Remove and return the pod with this UID, or return None if it is not in the heap."""
         entry = self._items.pop(uid, None)
         return entry[1] if entry is not None else None
 
     def first(self) -> QueuedPod | None:
-        """Return the pod with the smallest key without removing it, or None if there are no pods."""
+        """Return the pod with the lowest key without removing it, or None."""
         while self._heap:
             key, uid = self._heap[0]
             entry = self._items.get(uid)
@@ -93,7 +89,7 @@ class _Refusers(NamedTuple):
 class ParkedPods:
     """Pods that wait for an event, by UID, in the order in which they were added.
 
-    While a pod waits here, the set of plugins that rejected it does not change.
+    While a pod is here, the set of plugins that rejected it does not change.
     """
 
     def __init__(self) -> None:
@@ -109,7 +105,7 @@ class ParkedPods:
         return uid in self._items
 
     def get(self, uid: str) -> QueuedPod | None:
-        """Return the pod with this UID, or None if it does not wait here."""
+        """Return the pod with this UID, or None if it is not among these pods."""
         return self._items.get(uid)
 
     def values(self) -> Iterable[QueuedPod]:
@@ -123,7 +119,7 @@ class ParkedPods:
 
     @property
     def refusers(self) -> Iterable[_Refusers]:
-        """The different sets of plugins that rejected pods. Gated pods are left out."""
+        """The different sets of plugins that rejected pods, without gated pods."""
         return self._alike.keys()
 
     def refused(self, by: _Refusers) -> Iterable[QueuedPod]:
@@ -131,7 +127,7 @@ class ParkedPods:
         return self._alike[by].values()
 
     def users(self, names: Iterable[str], by: _Refusers) -> Iterator[QueuedPod]:
-        """Yield the pods that exactly these plugins rejected and that may use a claim with one of these names.
+        """Yield the pods that may use a claim with one of these names and that exactly these plugins rejected.
 
         Each pod is yielded once.
         """
@@ -152,7 +148,7 @@ class ParkedPods:
                 self._users.setdefault(name, {})[uid] = item
 
     def pop(self, uid: str) -> QueuedPod | None:
-        """Remove the pod with this UID and return it, or return None if it does not wait here."""
+        """Remove and return the pod with this UID, or return None if it is not among these pods."""
         item = self._items.pop(uid, None)
         if item is None:
             return None
@@ -166,7 +162,7 @@ class ParkedPods:
         return item
 
     def restate(self, uid: str, info: PodInfo) -> None:
-        """Replace the information about a pod that has changed. The pod keeps its position."""
+        """Replace the information about a changed pod, which keeps its position."""
         item = self._items[uid]
         before, item.info = item.info.claim_names, info
         if self._where[uid] is not None:
@@ -192,7 +188,7 @@ _MOST_FRUITLESS = 5
 
 
 class SchedulingQueue:
-    """All pods that are not bound. `on_wake` is called with the reason whenever a pod is retried."""
+    """All pods that are not bound. `on_wake` is called with the reason each time a pod is retried."""
 
     def __init__(
         self,
@@ -216,19 +212,19 @@ class SchedulingQueue:
         self._happened = 0
         """The number of events so far, not counting failed bindings."""
         self._deaf: dict[tuple[str, Resource, Action], frozenset[str]] = {}
-        """The plugins that do not retry a pod for any such event, by profile and kind of event."""
+        """The plugins that do not retry a pod for any event of a kind, by profile and kind of event."""
         self._heard: dict[tuple[str, Action], list[tuple[str, list[Interest]]]] = {}
         """The other plugins with their interests, by profile and kind of event of claims."""
 
     def parts(self) -> Iterable[object]:
-        """Return the parts of the queue, and the pods in them, which a fork of the simulation has to save."""
+        """Return the parts of the queue and the pods in them, which a fork of the simulation has to save."""
         waiting = (item for place in self._places for item in place.values())
         return *self._places, self._unschedulable, *waiting, *self._unschedulable.values(), *self._in_flight.values()
 
     # Finding pods
 
     def find(self, uid: str) -> QueuedPod | None:
-        """Return the queued pod with this UID, in any part of the queue, or None if it is not queued."""
+        """Return the pod with this UID from any part of the queue, or None."""
         for place in self._places:
             item = place.get(uid)
             if item is not None:
@@ -241,12 +237,12 @@ class SchedulingQueue:
 
     @property
     def gated(self) -> list[QueuedPod]:
-        """The pods that never entered the active queue, and the pods that are kept from entering it again."""
+        """The pods that a PreEnqueue plugin keeps out of the active queue."""
         return self._unschedulable.gated
 
     @property
     def to_be_tried(self) -> list[QueuedPod]:
-        """The pods that would be tried now or after their backoff if nothing else happened."""
+        """The pods that would be tried, now or after their backoff, if nothing else happened."""
         return [item for place in self._places for item in place.values()]
 
     @property
@@ -265,17 +261,16 @@ class SchedulingQueue:
     # Adding and removing
 
     def add(self, info: PodInfo) -> QueuedPod:
-        """Add a new pod. The pod becomes active, unless a PreEnqueue plugin gates it."""
+        """Add a new pod, which becomes active unless a PreEnqueue plugin gates it."""
         self._arrivals += 1
         item = QueuedPod(info, self._clock.now, self._arrivals)
         self._enter(item, self._active)
         return item
 
     def pop(self) -> QueuedPod | None:
-        """Remove the next pod to be tried from the queue, and return it.
+        """Remove and return the next pod to try, or return None if there is none.
 
-        The next pod is the first active pod. If there are no active pods, it is the first pod that backs off. If no pod
-        backs off either, return None.
+        It is the first active pod or, if there is none, the first pod in backoff.
         """
         self._flush_backoff()
         place = self._active if len(self._active) else self._backoff
@@ -287,10 +282,7 @@ class SchedulingQueue:
         return item
 
     def take(self, uids: Iterable[str]) -> list[QueuedPod]:
-        """Remove the pods with these UIDs from the queue, and return them. Gated pods stay in the queue.
-
-        The returned pods are then tried together with another pod.
-        """
+        """Remove and return the pods with these UIDs, to be tried together with another pod. Gated pods stay."""
         found = []
         for uid in uids:
             item = next((item for place in self._places if (item := place.remove(uid)) is not None), None)
@@ -318,7 +310,7 @@ class SchedulingQueue:
                 self._enter(item, self._active)
 
     def release_errors(self, items: Iterable[QueuedPod]) -> None:
-        """Retry these pods, whose attempts ended with an error. Time passes until the first of them may be tried."""
+        """Retry these pods, whose attempts ended with an error. The clock advances to the end of their backoffs."""
         for item in items:
             self._clock.advance_to(item.backoff_until)
             self._error_backoff.remove(item.uid)
@@ -349,10 +341,9 @@ class SchedulingQueue:
     # After an attempt
 
     def put_back(self, item: QueuedPod, *, failed_with_error: bool) -> None:
-        """Put a pod back into the queue after a failed attempt.
+        """Return a pod to the queue after a failed attempt.
 
-        After an error, the pod backs off. After a rejection, the pod waits for an event, unless an event came during
-        the attempt.
+        After an error, it backs off. After a rejection, it waits for an event, unless one occurred during the attempt.
         """
         replay, item.replay = item.replay, []
         self._end(item, failed_with_error=failed_with_error)
@@ -365,10 +356,10 @@ class SchedulingQueue:
         self._unschedulable.put(item)
 
     def put_back_member(self, item: QueuedPod, *, failed_with_error: bool, changed: bool) -> None:
-        """Put a pod in a group back into the queue after a failed attempt.
+        """Return a pod of a group to the queue after a failed attempt.
 
-        The pod backs off, and is then retried without waiting for an event. However, if nothing has `changed` since the
-        attempt began, a retry would have the same result, so the pod waits for any event.
+        It backs off and is then retried without waiting for an event. If nothing has `changed` since the attempt began,
+        a retry would have the same result, so the pod waits for any event.
         """
         item.replay = []
         self._end(item, failed_with_error=failed_with_error)
@@ -457,10 +448,7 @@ class SchedulingQueue:
         return found
 
     def binding_failed(self, event: Event, uid: str) -> None:
-        """Handle the failed binding of the pod with this UID.
-
-        For all other pods, the effect is the same as if this pod had been deleted.
-        """
+        """Handle a failed binding of the pod with this UID, which affects other pods as its deletion would."""
         self._end_idling()
         for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
             if item.fruitless_since != self._happened:
@@ -470,10 +458,7 @@ class SchedulingQueue:
                 self._reconsider(item, event)
 
     def member_came(self, event: Event, uids: Iterable[str]) -> None:
-        """Handle the creation of a pod in a group.
-
-        `uids` are the gated pods in the group. These gated pods may now become active.
-        """
+        """Handle the creation of a pod of a group. The gated pods in `uids` may now become active."""
         for uid in uids:
             item = self._unschedulable.get(uid)
             if item is not None:
@@ -494,7 +479,7 @@ class SchedulingQueue:
             self._awake(item, event, plugin)
 
     def update(self, info: PodInfo, event: Event | None) -> None:
-        """Update a waiting pod. The pod is retried if the change may help."""
+        """Update a waiting pod, and retry it if the change may help."""
         item = self.find(info.uid)
         if item is None:
             return

@@ -1,16 +1,15 @@
-"""Queries to the scheduler's filters: the reasons against a pod on each node, and the number of copies scheduled.
+"""Questions to the scheduler's filters: why a pod does not fit on each node, and how many copies of it fit.
 
-Every filter's result for every node comes first (a cycle stops at the first filter that rejects the node). Then come
-copies that are created until one is not scheduled, and then the filters that depend only on node and pod, called
-without a simulation. The results are put into words elsewhere.
+Contents: every filter's result for every node, whereas a cycle stops at the first filter that rejects a node; copies
+that are created until one is not scheduled; and the filters that depend only on node and pod, without a simulation.
+Other modules put the results into words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from dra_plan.api.core import Node, Pod, PodSchedulingGroup, PodStatus
 from dra_plan.api.meta import ObjectMeta
@@ -32,12 +31,11 @@ from .attempts import PodRecord
 from .simulation import Simulation
 
 
-@dataclass(frozen=True)
-class Refusals:
+class Refusals(Struct, frozen=True):
     """The reasons why a pod does not fit on each node, by node name in scheduling order.
 
-    A node on which the pod fits has no reasons. `claims` are the pod's claims that wait for devices. `allocated` are
-    the pod's claims that already have devices.
+    A node on which the pod fits has none. `claims` are the pod's claims without devices, and `allocated` those with
+    devices.
     """
 
     of_nodes: dict[str, tuple[Status, ...]]
@@ -46,7 +44,7 @@ class Refusals:
 
 
 def refusals(simulation: Simulation, pod: Pod) -> Refusals:
-    """Return the reasons why the pod does not fit on each node in the current cluster. The cluster is not changed."""
+    """Return why the pod does not fit on each node in the current cluster. The cluster is not changed."""
     cluster = simulation.cluster
     nodes = list(cluster.nodes.values())
     framework = simulation.frameworks.get(cluster.info(pod).profile)
@@ -86,11 +84,10 @@ def _claims(
 # possible number, are not decided here.
 
 
-@dataclass(frozen=True)
-class CopyTemplate:
-    """The contents of one copy: a pod, or all pods in a gang.
+class CopyTemplate(Struct, frozen=True):
+    """What a copy consists of: a pod, or all pods of a gang.
 
-    The objects in each copy have new names. Each copy of a gang has its own pod group.
+    Objects get new names in each copy, and each copy of a gang has a pod group of its own.
     """
 
     pods: tuple[Pod, ...]
@@ -98,7 +95,7 @@ class CopyTemplate:
 
     @property
     def never_starts(self) -> bool:
-        """Whether the copy is a gang that has fewer pods than the gang needs."""
+        """Whether the copy is a gang with fewer pods than it needs."""
         return self.group is not None and len(self.pods) < self.group.min_count
 
     def made(self, number: int) -> tuple[PodGroup | None, list[Pod]]:
@@ -117,11 +114,10 @@ def _of_group(pod: Pod, group: str) -> Pod:
     return structs.replace(pod, spec=spec)
 
 
-@dataclass
-class Copies:
-    """The outcome for copies: the pods that were bound, in order, and the first pod that was not bound, or None.
+class Copies(Struct):
+    """The outcome for copies: the pods that were bound, in order, and the first pod that was not, or None.
 
-    A copy has `size` pods. A copy counts only if all of its pods are bound.
+    A copy has `size` pods and counts only if all of them are bound.
     """
 
     size: int = 1
@@ -134,9 +130,9 @@ class Copies:
         return len(self.bound) // self.size
 
     def add(self, simulation: Simulation, records: Sequence[PodRecord]) -> bool:
-        """Record the outcome for the next copy, and return whether all pods in the copy are bound.
+        """Record the outcome for the next copy. Return whether all of its pods are bound.
 
-        If they are not all bound, one of the pods without a node becomes the rejected pod.
+        If not, one of the pods without a node becomes the rejected pod.
         """
         if len(records) == self.size and all(record.node for record in records):
             self.bound += records
@@ -150,10 +146,7 @@ class Copies:
 
 
 def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int]]) -> int:
-    """Return the index of the template that is copied next.
-
-    For each template, a part of its share has been copied. The first template with the smallest part is next.
-    """
+    """Return the index of the template to copy next: the one furthest behind its share, or the first of several."""
     shares = [copies.number / share for copies, (_, share) in zip(found, templates, strict=True)]
     return shares.index(min(shares))
 
@@ -161,11 +154,10 @@ def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int
 def create_in_proportion(
     simulation: Simulation, templates: Sequence[tuple[CopyTemplate, int]], limit: int
 ) -> list[Copies]:
-    """Create at most `limit` copies in a running simulation. Each copy is created after the previous copy is bound.
+    """Create at most `limit` copies in a running simulation, one after another, until one is rejected.
 
-    Each template is paired with the number of its copies in a set. No more copies are created after a copy is rejected.
-    A copy counts only if it is still bound when nothing changes any more. Copies count even if other pods were evicted
-    for them.
+    Each template comes with the number of its copies in a set. A copy counts if it is still bound when nothing changes
+    any more, even if other pods were evicted for it.
     """
     found = [Copies(len(template.pods)) for template, _ in templates]
     for _ in range(limit):
@@ -183,8 +175,8 @@ def create_in_proportion(
 def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int) -> list[PodRecord]:
     """Return the outcomes for the pods of a rejected gang if they arrive one by one and without a group.
 
-    `number` is the number of the gang's copy. The pods arrive in the order in which the scheduler tried them, until a
-    pod gets no node. The last outcome is the outcome for this pod. Earlier pods stay on their nodes.
+    `number` is that of the gang's copy. The pods arrive in the order in which the scheduler tried them. The first pod
+    that gets no node is the last one; earlier pods stay on their nodes.
     """
     group, made = template.made(number)
     known = simulation.scheduler.groups.records.by_key
@@ -202,7 +194,7 @@ def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int
 
 
 def copy_of(template: Pod, number: int) -> Pod:
-    """Return a new pending pod like the template. It has a new name and no claims."""
+    """Return a new pending pod like the template, with a new name and no created claims."""
     metadata = template.metadata
     named = ObjectMeta(
         name=f"{metadata.name}-{number}",
@@ -222,16 +214,15 @@ def copy_of(template: Pod, number: int) -> Pod:
 
 
 class NodeRules:
-    """The nodes of a query, and the reasons why plugins exclude pods from these nodes."""
+    """The nodes of a question, and the reasons why plugins exclude pods from them."""
 
     def __init__(self, nodes: Iterable[Node], target: Target) -> None:
         self._nodes = list(nodes)
         self._infos: dict[str, NodeInfo] = {}
         self._known: dict[Hashable, list[tuple[str, NodeExclusion]]] = {}
-        """The results by the part of a pod that the plugins read; pods that look alike to the plugins are checked
-        once."""
+        """The results by the part of a pod that the plugins read. Pods that are alike in it are checked once."""
         self._joined: dict[tuple[Hashable, ...], dict[str, list[NodeExclusion]]] = {}
-        """The results by the same part of several pods."""
+        """The results for several pods, by the parts of these pods that the plugins read."""
         self._affinity = NodeAffinityPlugin()
         self._plugins: tuple[FilterPlugin, ...] = (
             NodeUnschedulable(),
@@ -241,9 +232,10 @@ class NodeRules:
         )
 
     def exclusions(self, pods: Iterable[Pod]) -> dict[str, list[NodeExclusion]]:
-        """Return the nodes from which at least one of the pods is excluded, with the plugins that exclude the pod.
+        """Return the nodes that exclude at least one of the pods, with the plugins that exclude it.
 
-        Most nodes exclude no pods. If the plugins cannot distinguish the pods, the same dict object is returned again.
+        Most nodes exclude no pods. If the plugins cannot tell the pods from earlier ones, the same dict is returned
+        again.
         """
         pods = list(pods)
         keys = tuple(self._key(pod) for pod in pods)

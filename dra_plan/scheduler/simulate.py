@@ -1,16 +1,15 @@
-"""The whole simulation: from an input to bindings, allocations and messages.
+"""Run a simulation: from an input to bindings, allocations and messages.
 
-The code that applies a later state of the cluster to a running simulation comes first, then `simulate`, which runs one
-or several states to the end and collects the result. A simulation's parts are put together in
-`scheduler/simulation.py`.
+The first part applies a later state of the cluster to a running simulation. The second part, `simulate`, runs one or
+more states to the end and collects the result. `scheduler/simulation.py` assembles a simulation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod
@@ -57,7 +56,7 @@ def _index(objects: Iterable[_Object]) -> dict[tuple[str, str], _Object]:
 def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None:
     """Apply the differences between two inputs to the simulation.
 
-    The changes are applied in this order: nodes, devices, volumes, claims, pod groups, pods.
+    The order is nodes, devices, volumes, claims, pod groups, pods.
     """
     later = LaterState(simulation, before, after)
     later.pass_time()
@@ -79,7 +78,7 @@ class LaterState:
         self._before, self._after = before, after
 
     def pass_time(self) -> None:
-        """Advance the clock to the newest time in the later input. All backoffs have ended by then."""
+        """Advance the clock to the newest time in the later input, and at least until all backoffs have ended."""
         clock = self._simulation.clock
         times = [pod.metadata.creation_timestamp for pod in self._after.pods]
         times += [claim.metadata.creation_timestamp for claim in self._after.claims]
@@ -155,7 +154,7 @@ class LaterState:
     def claims(self) -> None:
         """Add, change and remove claims as in the later input.
 
-        If the status of a claim is equal in both inputs, the claim keeps its status in the simulation.
+        A claim whose status is equal in both inputs keeps its status in the simulation.
         """
         old, new = _index(self._before.claims), _index(self._after.claims)
         for key, claim in old.items():
@@ -246,7 +245,7 @@ class LaterState:
         self._cluster.put_claim(replace(claim, status=freed))
 
     def change_pod(self, was: Pod, now: Pod, current: Pod) -> None:
-        """Change a pod as in the later input. If the pod got a node in the simulation, it keeps the node."""
+        """Change a pod as in the later input. A pod that got a node in the simulation keeps it."""
         if current.spec.node_name:
             self._changed_on_node(was, now, current)
             return
@@ -293,7 +292,7 @@ def _node_change(old: Node, new: Node) -> Action:
 
 
 def pod_change(was: Pod, now: Pod, current: Pod) -> Action:
-    """Return the changes of the pod that may concern plugins, or 0 if there are none."""
+    """Return which changes of the pod may concern plugins, or 0 if there are none."""
     action = Action(0)
     if was.metadata.labels != now.metadata.labels:
         action |= Action.UPDATE_POD_LABEL
@@ -311,18 +310,16 @@ def pod_change(was: Pod, now: Pod, current: Pod) -> Action:
 # -- running a simulation, and its result ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Eviction:
-    """A pod that is evicted to make room for another pod."""
+class Eviction(Struct, frozen=True):
+    """A pod that is evicted to make room for another."""
 
     victim: str
     preemptor: str
     node: str
 
 
-@dataclass
-class SimulationResult:
-    """The outcome for every pod and claim. `pods` are in the order in which the scheduler first saw the pods."""
+class SimulationResult(Struct):
+    """The outcome for every pod and claim. `pods` are in the order in which the scheduler first saw them."""
 
     target: Target
     api_server: str
@@ -330,15 +327,15 @@ class SimulationResult:
     groups: list[GroupSummary]
     claims: list[ResourceClaim]
     volumes: list[ScheduledVolume] = field(default_factory=list)
-    """The claims on volumes that had no volume in the input."""
+    """The volume claims that had no volume in the input."""
     evictions: list[Eviction] = field(default_factory=list)
     not_evaluated: tuple[str, ...] = NOT_EVALUATED
     undecided: dict[str, list[str]] = field(default_factory=dict)
-    """For each pod, the nodes on which the step budget was used up."""
+    """For each pod, the nodes on which the search reached the step limit."""
     notices: list[Notice] = field(default_factory=list)
     tracer: Tracer | None = None
     failed_attempts: list[FailedAttempt] = field(default_factory=list)
-    """The last attempts that failed because of claims, of pods without a node, if these attempts were recorded."""
+    """The last attempts of pods without a node that failed because of claims, if they were recorded."""
 
     @property
     def unbound(self) -> list[PodRecord]:
@@ -346,12 +343,12 @@ class SimulationResult:
         return [record for record in self.pods if not record.node]
 
     def is_undecided(self, record: PodRecord) -> bool:
-        """Return whether the pod has no node because the search for a node was cut short."""
+        """Return whether the pod has no node because the search for one was cut short."""
         return not record.node and (record.ran_out or bool(self.undecided.get(record.pod.key)))
 
 
 def simulate(simulation: Simulation, then: Iterable[Inventory] = (), *, tells: bool = True) -> SimulationResult:
-    """Schedule all pods until nothing changes any more. Repeat this for each later state of the cluster.
+    """Schedule all pods until nothing changes any more, in the input and then in each later state.
 
     The result has notices only if `tells` is set.
     """
@@ -365,16 +362,13 @@ def simulate(simulation: Simulation, then: Iterable[Inventory] = (), *, tells: b
 
 
 def eviction_count(simulation: Simulation) -> int:
-    """Return the number of preemptions.
-
-    If several pods with the same name are preempted one after another, each of them counts.
-    """
+    """Return the number of preemptions. Pods of the same name that are preempted one after another all count."""
     plugins: list[DefaultPreemption] = simulation.plugins_of(DefaultPreemption)
     return sum(len(plugin.evictions) for plugin in plugins) + len(simulation.scheduler.groups.evictions)
 
 
 def decided_evictions(simulation: Simulation) -> Iterator[Eviction]:
-    """Yield all preemptions in the order of the decisions. A name may occur several times, for different pods."""
+    """Yield all preemptions in the order in which they were decided. A name may occur again for another pod."""
     for plugin in simulation.plugins_of(DefaultPreemption):
         for preemptor, victim, node in plugin.evictions:
             yield Eviction(victim.key, preemptor.key, node)
@@ -383,7 +377,7 @@ def decided_evictions(simulation: Simulation) -> Iterator[Eviction]:
 
 
 def evictions_of(simulation: Simulation) -> list[Eviction]:
-    """Return the preempted pods in the order of the decisions. Each comes with the first pod that preempted it."""
+    """Return the preempted pods, each with the first pod that preempted it, in the order of the decisions."""
     first: dict[str, Eviction] = {}
     for each in decided_evictions(simulation):
         first.setdefault(each.victim, each)
@@ -391,7 +385,7 @@ def evictions_of(simulation: Simulation) -> list[Eviction]:
 
 
 def result_of(simulation: Simulation, *, tells: bool = True) -> SimulationResult:
-    """Return the present outcome for every pod and claim. The result has notices only if `tells` is set."""
+    """Return the current outcome for every pod and claim. The result has notices only if `tells` is set."""
     evictions = evictions_of(simulation)
     gates = {item.uid: item for item in simulation.scheduler.queue.gated}
     kept = simulation.scheduler.records

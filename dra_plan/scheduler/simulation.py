@@ -1,8 +1,8 @@
-"""One simulation, which connects an input, the cluster built from it, and the scheduler with its profiles.
+"""A simulation, which connects an input, the cluster built from it, and the scheduler with its profiles.
 
-First comes the scheduler, which takes pods from the queue, runs their cycles and binds them. Then comes the simulation,
-which reads the configuration, builds the profiles and passes the input's pods to the scheduler. Successive states of
-the cluster, and the result, are in `scheduler/simulate.py`.
+The first part is the scheduler, which takes pods from the queue, runs their cycles and binds them. The second part is
+the simulation, which reads the configuration, builds the profiles and passes pods to the scheduler.
+`scheduler/simulate.py` runs later states of the cluster and collects the result.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from dra_plan import allotted
 from dra_plan.allocator import View
@@ -61,14 +62,16 @@ from .volume_controller import settle_volumes
 # their rejections.
 
 REFUSALS_PER_BINDING = 3
-"""The number of pods that are rejected while another pod is bound, because a rejection is written to the pod's status
-before the next pod is tried, and a binding writes its claim twice and its pod once."""
+"""How many pods are rejected while another pod is being bound.
+
+A rejection is written to the pod's status before the next pod is tried. A binding writes its claim twice and its pod
+once.
+"""
 MOST_ATTEMPTS = 10_000
-"""The maximum number of attempts for a pod in one simulation; upstream has no limit."""
+"""The maximum number of attempts for a pod in a simulation. Upstream has no limit."""
 
 
-@dataclass
-class _Later:
+class _Later(Struct):
     """An action to carry out while the next pod is tried."""
 
     cycle: int
@@ -103,22 +106,22 @@ class Scheduler:
         self.failed_attempts: FailedAttempts | None = None
         """The records of failed attempts, if they are needed for an explanation."""
         self.enough: Callable[[], bool] = lambda: False
-        """Return whether the known results are enough; if so, the simulation ends as at the deadline."""
+        """A function that returns whether the results are enough. If so, the simulation ends as at the deadline."""
         self.until = math.inf
-        """The time until which the clock may advance while pods wait; anything due later is left for the next run."""
+        """The time until which the clock may advance while pods wait. Anything due later is left for the next run."""
         self.attempts = 0
-        """The number of attempts for a pod, or for a group of pods."""
+        """The number of attempts for a pod or a group of pods."""
         self.refusals = 0
         """How many times a pod that was tried alone was not scheduled."""
         self._later: list[_Later] = []
         self._refused_meanwhile = 0
-        """The number of pods rejected since cycles left work behind."""
+        """The number of pods rejected while work of earlier cycles was waiting."""
         handle.later = self._postpone
         handle.activate = lambda pod: queue.activate(handle.cluster.info(pod).uid)
         handle.cluster.listener = queue.handle
 
     def parts(self) -> Iterable[object]:
-        """Return the parts of this object that a fork of the simulation has to save."""
+        """Return the parts that a fork of the simulation has to save."""
         recorded = () if self.failed_attempts is None else (self.failed_attempts,)
         return self.queue, self.records, self.cycle, self._failures, self.bindings, self.groups, *recorded
 
@@ -140,7 +143,7 @@ class Scheduler:
             self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
 
     def run(self, *, to_refusal: bool = False) -> None:
-        """Schedule pods until nothing changes any more, enough pods are bound, or the time limit is reached.
+        """Schedule pods until nothing changes any more, the results are enough, or the time limit is reached.
 
         If `to_refusal` is set, stop at the first pod that is not scheduled. The next run continues from there.
         """
@@ -261,9 +264,9 @@ class Scheduler:
 ENTRY_POINTS = "dra_plan.scheduler_plugins"
 
 RECORDED = "recorded"
-"""The in-memory API in the recorded outcomes, which shows finished pods to the scheduler and keeps the last write."""
+"""The API server of the recordings, which shows finished pods to the scheduler and keeps the last write."""
 REAL = "real"
-"""A real API server, which hides finished pods from the scheduler, and rejects writes based on outdated reads."""
+"""A real API server, which hides finished pods from the scheduler and rejects writes based on outdated reads."""
 API_SERVERS = (RECORDED, REAL)
 
 
@@ -272,14 +275,13 @@ class Simulation:
 
     The input is not changed, and the same input always has the same outcome.
 
-    `config` is a decoded KubeSchedulerConfiguration. `plugins` are factories in addition to the factories in installed
-    packages, and `extenders` replace the extenders in the configuration. `api_server` is one of `API_SERVERS`. `order`
-    is the order in which the input's pods arrive, and is one of `admission.ORDERS`. Only pods that are `chosen` are
-    scheduled. If `makes` is set, the pods of workloads and the claims of pods exist from the start; otherwise, other
-    code creates them. If `ordered` is set, StatefulSets that create pods in order start with one pod. `common` is
-    shared with simulations of related inputs, and `view` is the target's view of the input, if it already exists.
-    `chance` breaks ties and orders the nodes, and `device_order` orders the devices of a node. Raises UsageError for a
-    configuration that can't be used.
+    `config` is a decoded KubeSchedulerConfiguration. `plugins` are factories in addition to those of installed
+    packages, and `extenders` replace those in the configuration. `api_server` is one of `API_SERVERS`. `order`, one of
+    `admission.ORDERS`, is the order in which the input's pods arrive. Only `chosen` pods are scheduled. If `makes` is
+    set, the pods of workloads and the claims of pods exist from the start; otherwise, other code creates them. If
+    `ordered` is set, StatefulSets that create pods in order start with one pod. `common` is shared with simulations of
+    related inputs, and `view` is the target's view of the input, if it exists. `chance` breaks ties and orders the
+    nodes, and `device_order` orders the devices of a node. Raises UsageError for a configuration that cannot be used.
     """
 
     def __init__(
@@ -314,9 +316,9 @@ class Simulation:
         self.inventory = inventory
         self.ordered = ordered
         self.ordered_sets: Sequence[AnyWorkload] = ()
-        """The StatefulSets that create one pod after the other."""
+        """The StatefulSets that create their pods one by one."""
         self.made: set[str] = set()
-        """The UIDs of pods that StatefulSets have created in the meantime."""
+        """The UIDs of pods that StatefulSets have created since the start."""
         self.target = target
         self.config = configuration.read(config)
         self.tracer = Tracer() if trace else None
@@ -374,12 +376,12 @@ class Simulation:
         if explain:
             self.scheduler.failed_attempts = FailedAttempts(self.handle)
         self.forks = Forks(self)
-        """The changes that can be taken back. While one is open, results that were read before it stay as they are."""
+        """The changes that can be undone. While a fork is open, results read before it do not change."""
 
     not_kept = ("forks", "_plugins", "_stored")
 
     def parts(self) -> Iterable[object]:
-        """Return the parts of this object that a fork of the simulation has to save."""
+        """Return the parts that a fork of the simulation has to save."""
         plugins = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
         handle = self.handle
         return (
@@ -417,14 +419,14 @@ class Simulation:
         _ = self.cluster.claims.state  # found once, and changed by each fork
 
     def can_become(self, inventory: Inventory) -> bool:
-        """Return whether another state of the input differs from this state only in objects that `become` exchanges."""
+        """Return whether another state of the input differs from this one only in objects that `become` replaces."""
         here = self.inventory
         return all(getattr(here, each) is getattr(inventory, each) for each in _FIXED)
 
     def become(self, inventory: Inventory, chosen: Callable[[Pod], bool]) -> None:
-        """Turn this simulation into a simulation of another state of the input. The simulation is not started yet.
+        """Turn this simulation into one of another state of the input, which is not started yet.
 
-        This simulation must be a fork of a simulation for which `stand_by` was called.
+        This must be a fork of a simulation on which `stand_by` was called.
         """
         before, known = self._admission, {id(pod) for pod in self.inventory.pods}
         staying = {id(pod) for pod in inventory.pods}
@@ -458,12 +460,12 @@ class Simulation:
             self.cluster.arrange(name, [pod_uid(self._admission.admitted(pod)) for pod in arranged])
 
     def start(self) -> None:
-        """Pass every pod in the input to the scheduler, and schedule until nothing changes any more."""
+        """Pass all pods of the input to the scheduler, and schedule until nothing changes any more."""
         self.admit_all()
         self.run()
 
     def run(self) -> None:
-        """Schedule until nothing changes any more. Ordered StatefulSets then create their next pods."""
+        """Schedule until nothing changes any more, letting ordered StatefulSets create their next pods."""
         self.scheduler.run()
         if not self.ordered_sets:
             return
@@ -495,14 +497,14 @@ class Simulation:
         return is_ready(pod) or bool(pod.spec.node_name and self.scheduler.records.of(pod).attempts)
 
     def yet_to_be_made(self) -> Iterator[tuple[Pod, AnyWorkload]]:
-        """Yield the pods that were in the input, were removed, and have not been recreated yet.
+        """Yield the pods of the input that were removed and not recreated yet, each with its workload.
 
-        Only pods of StatefulSets that create pods in order are included. Each pod comes with its workload.
+        Only pods of StatefulSets that create pods in order are included.
         """
         return self._admission.yet_to_be_made(self.cluster.pods.values())
 
     def admit_all(self) -> None:
-        """Pass every pod in the input to the scheduler."""
+        """Pass all pods of the input to the scheduler."""
         late = [group for group in self.groups if any(comes_after(group, pod) for pod in self.pods)]
         for group in self.groups:
             if group not in late:
@@ -516,7 +518,7 @@ class Simulation:
             self.cluster.add_group(group)
 
     def admit(self, pod: Pod) -> None:
-        """Accept a new pod. The pod is on a node, needs a node, or is not handled by the scheduler."""
+        """Accept a new pod, whether it has a node, needs one, or is ignored by the scheduler."""
         if pod.spec.node_name:
             self.scheduler.records.of(pod).node = pod.spec.node_name
         elif ended(pod):
@@ -527,11 +529,11 @@ class Simulation:
             self.scheduler.enqueue(pod)
 
     def admitted(self, pod: Pod) -> Pod:
-        """Return the pod in the form in which the API server stores it, with its priority and preemption policy."""
+        """Return the pod as the API server stores it, with its priority and preemption policy."""
         return self._admission.admitted(pod)
 
     def arrive(self, pod: Pod) -> PodRecord:
-        """Create a pod and its claims now. The pod's record is complete when the scheduler has run."""
+        """Create a pod and its claims now. Its record is complete once the scheduler has run."""
         pod, claims = self._admission.arriving(pod)
         for claim in claims:
             self.cluster.put_claim(claim)
@@ -556,7 +558,7 @@ class Simulation:
 
     @property
     def dynamic_resources(self) -> list[DynamicResources]:
-        """The DynamicResources plugins of all profiles that have this plugin."""
+        """The DynamicResources plugins of all profiles."""
         return self.plugins_of(DynamicResources)
 
 

@@ -1,8 +1,8 @@
-"""How volumes are handled outside the scheduler: volumes are bound to claims, and new volumes are created.
+"""What happens to volumes outside the scheduler: they are bound to claims, and new ones are created.
 
-The volume controller acts when nothing else changes, like a provisioner that takes longer than the scheduler. It
-creates the same volumes as the recorded provisioner: a volume can be used on all nodes that have the same values for
-the driver's topology keys.
+The volume controller acts when nothing else changes, like a provisioner that is slower than the scheduler. Like the
+recorded provisioner, it creates volumes that can be used on all nodes with the same values for the driver's topology
+keys.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dra_plan.scheduler.cluster.volumes import Claim, provisioner_driver
 
 
 def settle_volumes(cluster: SimulatedCluster) -> bool:
-    """Bind every claim for which a volume or a node has been chosen. Return False if there were no such claims."""
+    """Bind every claim for which a volume or a node has been chosen. Return whether there were any."""
     store = cluster.volumes
     pairs = []
     for key, decision in store.decisions.items():
@@ -48,7 +48,7 @@ def _bound(volume: PersistentVolume) -> PersistentVolume:
 
 
 def with_volume(claim: PersistentVolumeClaim, volume: str) -> PersistentVolumeClaim:
-    """Return the claim as it is when the volume controller has bound it to the volume of this name."""
+    """Return the claim as the volume controller leaves it after binding it to the volume of this name."""
     annotations = {**(claim.metadata.annotations or {}), BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}
     return replace(
         claim,

@@ -1,4 +1,4 @@
-"""The wording of a single obstacle on nodes: resources, devices, taints, labels, affinity, volumes."""
+"""The wording of a single obstacle on nodes: resources, devices, taints, labels, affinity or volumes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dra_plan.documents.node_obstacles import (
     NodeObstacle,
     NodeRefusalReason,
     NodeShare,
+    PodSource,
     RefusingNodes,
     RequirementOrigin,
     ResourceUser,
@@ -30,17 +31,17 @@ from dra_plan.text.obstacles import conflict, values_of
 
 
 def obstacle(of: NodeObstacle) -> str:
-    """Return the sentence that describes an obstacle."""
+    """Return a phrase that describes an obstacle."""
     return _WORDS[of.kind](of)
 
 
 def in_common(of: NodeObstacle) -> str:
-    """Return what an obstacle is on all its nodes, without what differs between them."""
+    """Return a phrase that describes an obstacle, without details that differ between nodes."""
     return obstacle(structs.replace(of, users=[], holders=[], removed=[], on=""))
 
 
 def share(of: NodeObstacle, one: NodeShare) -> str:
-    """Return what one of the nodes has left, and who has the rest."""
+    """Return what one of the nodes has left, and which pods use the rest."""
     if of.kind == "Devices":
         told = "; ".join(map(_removed, one.removed))
         return f"{one.left if one.left != '0' else 'none'} available{f' ({told})' if told else ''}"
@@ -52,7 +53,7 @@ def share(of: NodeObstacle, one: NodeShare) -> str:
 def in_short(of: RefusingNodes) -> str:
     """Return the subjects of all reasons why the nodes reject the pod, in a few words.
 
-    If a reason has no subject, the scheduler's words are used.
+    For a reason without a subject, the scheduler's words are used.
     """
     said = [part for reason in of.reasons for part in [*map(_short, reason.about)] or [_untold(reason)]]
     cordoned = any(one.kind == "Cordoned" for one in of.about)
@@ -65,7 +66,7 @@ def _untold(reason: NodeRefusalReason) -> str:
 
 
 def of_node(of: RefusingNodes, labels: Mapping[str, str]) -> str:
-    """Return all reasons why one of the nodes rejects the pod, with the node's own labels."""
+    """Return all reasons why a node of the group rejects the pod. `labels` are the labels of this node."""
     told = [_of_node(one, labels) for one in of.about] + [_untold(one) for one in of.reasons if not one.about]
     return "; ".join(dict.fromkeys(told))
 
@@ -204,7 +205,7 @@ def _devices(of: NodeObstacle) -> str:
 
 
 def unpublished_attribute(of: NodeObstacle) -> RemovedDevices | None:
-    """Return the devices whose driver never publishes the attribute of a constraint, if nothing else is in the way."""
+    """Return the devices whose driver never publishes the attribute of a constraint, if this is the only obstacle."""
     if len(of.removed) != 1 or of.devices is None or of.devices.left or of.alternatives:
         return None
     [one] = of.removed
@@ -229,8 +230,29 @@ def _unpublished(of: RemovedDevices) -> str:
     return f"{whose} must have {values}{which}, and driver {driver.driver} {publishes}{others}"
 
 
+def sources(of: Sequence[RefusingNodes]) -> list[str]:
+    """Return sentences naming the workloads that should run the pods that an affinity term selects but no node has."""
+    absent = (one for group in of for one in group.about if one.absent)
+    return list(dict.fromkeys(_source(source, one.selector) for one in absent for source in one.sources))
+
+
+def _source(of: PodSource, selector: str) -> str:
+    name, labels = f"{of.kind} {of.namespace}/{of.name}", selector or "such labels"
+    if of.kind == "Pod":
+        return f"{name} has {labels}, but it is Pending too."
+    lacks = {
+        "NoReplicas": "it has 0 replicas",
+        "Suspended": "it is suspended",
+        "Pending": f"its pod {of.pod} is Pending too"
+        if of.pods == 1
+        else f"its {of.pods} pods, such as {of.pod}, are Pending too",
+        "NoPods": "it has none now",
+    }
+    return f"{name} creates pods with {labels}, but {lacks[of.state]}."
+
+
 def upgrades(of: Sequence[RefusingNodes]) -> list[str]:
-    """Return sentences that say which drivers may publish a missing attribute in newer versions."""
+    """Return sentences saying which drivers may publish a missing attribute in newer versions."""
     found = filter(None, (unpublished_attribute(one) for group in of for one in group.about))
     told = [
         f"Check whether a newer version of driver {one.compared.drivers[0].driver} publishes {one.attribute}."
@@ -358,7 +380,7 @@ def _wanted(of: NodeObstacle, key: str) -> str:
 
 
 def taken_ports(alike: Sequence[NodeObstacle]) -> str:
-    """Return the host ports that are taken, and the pods that take them. The same pods must take all of these ports."""
+    """Return the host ports that are taken and the pods that take them. The same pods must take all of these ports."""
     first, ports = alike[0], [f"{one.port}/{one.protocol}" for one in alike]
     taken = "host port {} is taken" if len(ports) == 1 else "host ports {} are taken"
     by = f"pods {words.listed(first.holders)}" if first.varies else f"pod {first.pod}"
@@ -391,7 +413,9 @@ def _affinity(of: NodeObstacle) -> str:
         if of.finished:
             verb, count = ("has", "it does") if len(of.finished) == 1 else ("have", "they do")
             other = f" ({words.listed(of.finished)} {verb} finished, so {count} not count){other}"
-        return f"pod affinity: no pod {pods} {_where(of, where)}{other}"
+        meant = f" (did you mean {of.near}?)" if of.near else ""
+        where = "on any node" if of.absent and not of.elsewhere else _where(of, where)
+        return f"pod affinity: no pod {pods} {where}{meant}{other}"
     if of.term == "existing":
         mine = f"pods {pods} such as this one"
         if of.varies:
@@ -412,7 +436,10 @@ def _spread(of: NodeObstacle) -> str:
     which = f"with {of.selector}" if of.selector else "that count"
     there = f"{of.topology_key}={of.domain} has {words.counted(of.pods, 'pod')} {which}"
     if of.varies:
-        there = f"too many pods {which} in their {of.topology_key} ({of.domain} has {of.pods})"
+        whose = f": {_counted(of)}" if of.counted else ""
+        there = f"too many pods {which} in their {of.topology_key} ({of.domain} has {of.pods}{whose})"
+    elif of.counted:
+        there += f" ({_counted(of)})"
     if of.min_domains:
         few = f"minDomains is {of.min_domains} and there {'is' if of.domains == 1 else 'are'} only {of.domains}"
         return f"topology spread: {there}; {few}, so the emptiest counts as {of.least}, and maxSkew is {of.max_skew}"
@@ -421,7 +448,21 @@ def _spread(of: NodeObstacle) -> str:
     if of.tainted:
         nodes = "its only node has a taint" if of.tainted == 1 else f"all of its {of.tainted} nodes have taints"
         why = f" ({nodes} that the pod does not tolerate)"
-    return f"topology spread: {there}, {emptiest} {of.least}{why}, and maxSkew is {of.max_skew}"
+    elif of.useless:
+        why = f" (no node in it has the {words.listed(of.useless)} that the pod needs)"
+    itself = "; the pod itself does not count" if of.excludes_itself else ""
+    return f"topology spread: {there}, {emptiest} {of.least}{why}, and maxSkew is {of.max_skew}{itself}"
+
+
+def _counted(of: NodeObstacle) -> str:
+    """Return whose pods a spread counts; those of the pod's own workload come last."""
+    more = of.pods - sum(one.pods for one in of.counted)
+    told = [
+        f"pod {one.name}" if one.kind == "Pod" else f"{one.pods} of {one.name}" for one in of.counted if not one.own
+    ]
+    told += [f"{more} of others"] if more else []
+    told += [f"{one.pods or 'none'} of {one.name}" for one in of.counted if one.own]
+    return words.listed(told, len(told))
 
 
 def _volume(of: NodeObstacle) -> str:
@@ -454,7 +495,7 @@ def _volume_limit(of: NodeObstacle) -> str:
 
 
 def label_conflict(of: LabelConflict) -> str:
-    """Return a sentence that says that no node can meet the pod's requirements for a label."""
+    """Return a sentence saying that no node can meet the pod's requirements for a label."""
     whose = "nodeSelector and node affinity ask" if of.by_selector else "node affinity asks"
     both = "both" if len(of.wants) == 2 else "all of these"
     rule = "both must hold" if of.by_selector else "all expressions of a term must hold"

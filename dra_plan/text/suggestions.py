@@ -1,4 +1,4 @@
-"""The wording for changes that would help: one change, changes made together, and those that are alike in one line."""
+"""The wording of changes that would help: single changes, combined changes, and similar changes on one line."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from dra_plan.documents.suggestions import (
     CountLowered,
     DevicesRepaired,
     GateEnabled,
+    HostPortChanged,
     NodeAdded,
     NodeAwaited,
     NodeLabelled,
@@ -28,6 +29,7 @@ from dra_plan.documents.suggestions import (
     NodeTaintMet,
     NodeUncordoned,
     PodRuleRelaxed,
+    PodSelectorChanged,
     PodsGone,
     PoolAwaited,
     QuotaRaised,
@@ -43,7 +45,9 @@ from dra_plan.documents.suggestions import (
     TaintRuleDeleted,
     TaintTolerated,
     TriedChanges,
+    VolumeClaimShrunk,
     VolumeFreed,
+    WorkloadStarted,
 )
 from dra_plan.text import words
 from dra_plan.text.folding import by_pool
@@ -55,9 +59,9 @@ _VERBS = {"guard-selector": "change", "fix-spelling": "correct", "change-value":
 def suggestion(of: TriedChanges, who: str = "the pod", pods: int = 1) -> str:
     """Return changes that were tried together, and the nodes on which `who` (the pod or the claims) then fits.
 
-    If a workload has several `pods`, the text says how many of them can be scheduled after the changes.
+    For a workload with several `pods`, the text says how many of them are scheduled after the changes.
     """
-    return f"{', and '.join(_said(of))} ({'; '.join([_then(of, [of.node], who, pods), *_after(of)])})"
+    return f"{', and '.join(_said(of))} ({'; '.join([_then(of, [of.node, *of.also_on], who, pods), *_after(of)])})"
 
 
 def _after(of: TriedChanges) -> Iterator[str]:
@@ -94,7 +98,7 @@ def _said(of: TriedChanges) -> Iterator[str]:
 
 
 def heading(tried: int, untried: int) -> tuple[str, str]:
-    """Return the title above the suggestions, and a remark in brackets that says which suggestions were tried.
+    """Return the title of the suggestions, and a remark in brackets saying which suggestions were tried.
 
     `tried` and `untried` are numbers of suggestions. The untried suggestions come first.
     """
@@ -105,7 +109,7 @@ def heading(tried: int, untried: int) -> tuple[str, str]:
 
 
 def repair(of: DriverPod) -> str:
-    """Return where to look if a driver's pod has a problem or does not run, so that its devices are not known."""
+    """Return where to look if a driver pod has a problem or does not run, so that its devices are not known."""
     if of.state == "label":
         nodes = f"node{'s' if len(of.lacking) > 1 else ''} {words.listed(of.lacking)}"
         labels = of.labels.replace(",", " ")
@@ -145,12 +149,20 @@ def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
     return change(one)
 
 
+def _corrected(of: NodeTaintMet) -> str:
+    """Return how a toleration is corrected; a field may be empty before or after."""
+    toleration = f"{of.field} of the toleration for {of.taint.key}"
+    where = f" in CronJob {of.cron_job}" if of.cron_job else ""
+    if not of.to:
+        return f"remove the {toleration}, which is {of.from_}{where}"
+    return f"{f'correct the {toleration} from {of.from_}' if of.from_ else f'set the {toleration}'} to {of.to}{where}"
+
+
 def together(found: Sequence[TriedChanges], who: str = "the pod", pods: int = 1) -> list[str]:
     """Return a line for each suggestion. Suggestions that differ only in the released claim share a line.
 
-    A toleration of a taint and the removal of this taint also share a line. The first lines say what to find out about
-    taints of devices. Only the toleration is tried, because a device without the taint is as usable as with a
-    toleration.
+    Tolerating a device taint and removing it also share a line. Only the toleration is tried, because the result is the
+    same. The first lines say what to find out about device taints.
     """
     groups: dict[object, list[TriedChanges]] = {}
     for one in found:
@@ -217,7 +229,7 @@ def _about_pods(releases: Sequence[ClaimReleased]) -> Iterator[str]:
 
 
 MOST_UNTAINTED = 2
-"""The number of taints for which the text says what is to be found out."""
+"""The maximum number of device taints for which the text says what to find out."""
 
 
 def _untainted(found: Sequence[TriedChanges], who: str) -> Iterator[str]:
@@ -243,7 +255,7 @@ def _untainted(found: Sequence[TriedChanges], who: str) -> Iterator[str]:
 
 
 def change(of: SuggestedChange) -> str:
-    """Return the instruction for making a change."""
+    """Return the instruction for a change."""
     match of:
         case SelectorChanged():
             return _selector(of)
@@ -256,6 +268,11 @@ def change(of: SuggestedChange) -> str:
         case VolumeFreed():
             claim = f"{of.namespace}/{of.for_}"
             return f"remove spec.claimRef from PersistentVolume {of.volume}, if claim {claim} may use its data"
+        case VolumeClaimShrunk():
+            also = (
+                f", and StatefulSet {of.stateful_set} with volumeClaimTemplates of this size" if of.stateful_set else ""
+            )
+            return f"create claim {of.volume_claim} again with {of.to} instead of {of.from_}{also}"
         case PoolAwaited():
             return _pool_awaited(of)
         case CountLowered(code="count-instead-of-all"):
@@ -295,6 +312,8 @@ def change(of: SuggestedChange) -> str:
                 f"find out why the device plugin on {of.on} offers only {of.from_} of {of.to} {of.resource}, "
                 "and repair the rest"
             )
+        case NodeTaintMet(code="correct-toleration"):
+            return _corrected(of)
         case NodeTaintMet(code="tolerate-node-taint"):
             to = f" to CronJob {of.cron_job}" if of.cron_job else ""
             return f"add a toleration for taint {words.taint(of.taint)}{to}"
@@ -319,12 +338,19 @@ def change(of: SuggestedChange) -> str:
             return f"set minDomains to {of.to} instead of {of.from_} in the topology spread over {of.topology_key}"
         case PodRuleRelaxed(code="change-topology-key"):
             return f"use topologyKey {of.to_key} instead of {of.topology_key}"
+        case PodRuleRelaxed(code="raise-max-skew"):
+            return f"set maxSkew to {of.to} instead of {of.from_} in the topology spread over {of.topology_key}"
         case PodRuleRelaxed(code="relax-spread"):
             return f"make the topology spread over {of.topology_key} a preference (whenUnsatisfiable: ScheduleAnyway)"
+        case PodRuleRelaxed(code="relax-affinity"):
+            return f"prefer the pod affinity in {of.topology_key} instead of requiring it"
         case PodRuleRelaxed(code="relax-anti-affinity"):
             return f"prefer the pod anti-affinity in {of.topology_key} instead of requiring it"
         case PodRuleRelaxed():
             return f"do without host port {of.port}"
+        case HostPortChanged():
+            listens = ", if the program can listen on it" if of.listens else ""
+            return f"use host port {of.to} instead of {of.from_}{listens}"
         case ResourceLowered():
             where = f"container {of.container}" if of.container else "spec.resources of the pod"
             return f"ask for {of.to} instead of {of.from_} {of.resource} in {where}"
@@ -340,6 +366,12 @@ def change(of: SuggestedChange) -> str:
             return f"run {of.to} instead of {of.from_} pods"
         case ResourceServed():
             return f"have class {of.class_} serve {of.resource} (its extendedResourceName)"
+        case WorkloadStarted(code="raise-replicas"):
+            return f"scale {of.kind} {of.namespace}/{of.name} to {words.counted(of.to, 'replica')}"
+        case WorkloadStarted():
+            return f"resume {of.kind} {of.namespace}/{of.name}"
+        case PodSelectorChanged():
+            return f"select {of.to} instead of {of.from_} in the {_RULES[of.rule]} {of.topology_key}"
         case RolloutLoosened():
             return f"let the rollout delete an old pod first: maxUnavailable {of.to} in deployment {of.deployment}"
         case ClaimTemplated():
@@ -358,6 +390,10 @@ def change(of: SuggestedChange) -> str:
             return f"release claim {words.released(of.release, of.pods)}{'' if of.pods else UNUSED}"
         case GateEnabled():
             return f"enable feature gate {of.gate}"
+
+
+_RULES = {"spread": "topology spread over", "affinity": "pod affinity in", "anti-affinity": "pod anti-affinity in"}
+"""The words for a rule about other pods, before its topology key."""
 
 
 def _left_to(of: ResourceDropped) -> str:

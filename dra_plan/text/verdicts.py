@@ -1,4 +1,4 @@
-"""The verdict on a pod, workload or claim: the headline, its basis, and the result with other gates."""
+"""The verdict on a pod, workload or claim: the headline, its basis, and the result with other feature gates."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from dra_plan.allocator import Outcome
+from dra_plan.controllers.over_quota import in_words
 from dra_plan.documents.base import listing
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.devices import ClaimHolder
@@ -27,7 +28,7 @@ from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.headlines import admission, headline, none_of, with_gates, without_gates
 from dra_plan.text.naming import object_name
-from dra_plan.text.node_obstacles import label_conflict, upgrades
+from dra_plan.text.node_obstacles import label_conflict, sources, upgrades
 from dra_plan.text.placed import unready_sentence
 from dra_plan.text.refusing_nodes import (
     MOST_SHARES,
@@ -41,11 +42,11 @@ from dra_plan.text.rivals import only_some, other
 from dra_plan.text.volume_claims import volume_claim, volumes_apart
 
 MOST_EVICTIONS = 3
-"""The number of evicted pods of a workload that are listed, each with its taint."""
+"""The maximum number of a workload's evicted pods that are listed."""
 
 
 UNTOLD = ("Bound", "Finished")
-"""The verdicts that are shown with the devices of the owner."""
+"""The verdicts that are shown with the devices that the owner already has."""
 
 
 WITH_DEVICES = ("WouldBind", "WouldPreempt", "Suspended")
@@ -53,9 +54,9 @@ WITH_DEVICES = ("WouldBind", "WouldPreempt", "Suspended")
 
 
 def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None = None) -> Lines:
-    """Yield the verdict, and then the basis for it: findings, missing objects, and the obstacles on each node.
+    """Yield the verdict and its basis: findings, missing objects, and the obstacles on each node.
 
-    `alike` are verdicts that differ only in names. `devices` says where the claims fit.
+    `alike` contains verdicts that differ only in names. `devices` says where the claims fit.
     """
     of = alike[0]
     yield headline(alike)
@@ -80,6 +81,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
     yield from (f"  {words.absent(one)}" for one in of.absent)
+    yield from indented(sources(of.told_nodes))
     yield from indented(upgrades(of.told_nodes))
     yield from indented(map(_shared, of.shared_claims))
     yield from indented(map(_left_over, of.left_over))
@@ -234,7 +236,9 @@ def _queue_lines(of: OwnerVerdict) -> Iterator[str]:
 
 
 def _forbidden(of: OwnerVerdict) -> Lines:
-    """Yield the API server's message about pods that it does not create and that have no names yet."""
+    """Yield who uses the quota, and the API server's message about pods that it does not create."""
+    if of.over:
+        yield f"{words.capital(in_words(of.over, of.namespace))}."
     yield of.message
     for each in of.defaulted:
         yield (
@@ -242,7 +246,7 @@ def _forbidden(of: OwnerVerdict) -> Lines:
             f"LimitRange {each.limit_range} sets {each.amount}."
         )
     if of.over:
-        is_amount = any("." in name or name in ("cpu", "memory") for name in of.over)
+        is_amount = any("." in each.resource or each.resource in ("cpu", "memory") for each in of.over)
         yield f"{'Request less, raise' if is_amount else 'Raise'} the quota, or delete objects that it counts."
 
 
@@ -436,7 +440,7 @@ def _age(seconds: int) -> str:
 
 
 def eviction_lines(of: OwnerVerdict) -> Iterator[str]:
-    """Yield the running pods that taints will evict, each with the time of the eviction."""
+    """Yield the running pods that taints will evict, each with the time of its eviction."""
     for each in of.evictions[:MOST_EVICTIONS]:
         who = "It is" if of.kind == "Pod" else f"Pod {each.pod} is"
         what = f"device {each.device} (claim {each.claim})" if each.device is not None else f"node {each.node}"

@@ -1,4 +1,4 @@
-"""The sentences about the volumes for a pod's claims: where a volume can be used, or why a claim has no volume."""
+"""Sentences about the volumes of a pod's claims: where a volume can be used, or why a claim has no volume."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dra_plan.text.placed import unready_sentence
 
 
 def volume_claim(of: VolumeClaimNeeds, namespace: str) -> str:
-    """Return the nodes on which the claim's volume can be used, or the reason why the claim gets no volume."""
+    """Return the nodes on which the claim's volume can be used, or why the claim gets no volume."""
     claim = f"PersistentVolumeClaim {of.name}"
     if of.volume:
         return " ".join(_of_its_volume(claim, of))
@@ -134,7 +134,7 @@ def _remade(of: VolumeClaimNeeds) -> str:
 
 
 def volumes_apart(of: VolumesApart) -> Iterator[str]:
-    """Yield sentences that say that no node can reach both volumes, why the volumes are apart, and what to do."""
+    """Yield sentences saying that no node can reach both volumes, why not, and what can be done."""
     places = "; ".join(f"{one.claim}: {words.listed(one.values)}" for one in of.places)
     yield f"Its volumes are {_apart(of.label)} ({places}): no node can reach both. Waiting will not help."
     again = "Create one of these claims again (its new volume is empty)"
@@ -165,6 +165,7 @@ def _unbound(claim: str, of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
     if matching and of.waits:
         where = f" on nodes with {words.listed(matching[0].labels)}" if matching[0].labels else ""
         yield f"{claim}: StorageClass {of.storage_class} creates no volumes; volume {matching[0].name} matches{where}."
+        yield from _free(of)
         return
     if matching:
         yield f"{claim} has no volume yet, but volume {matching[0].name} matches: the volume controller binds it."
@@ -191,6 +192,18 @@ def _unbound(claim: str, of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
             yield _freed(one)
     if of.provisioner:
         yield from _provisioner(of, namespace)
+
+
+def _free(of: VolumeClaimNeeds) -> Iterator[str]:
+    """Yield why free volumes beside the matching one do not match, those that are only too small together."""
+    small = [one for one in of.volumes if one.faults == ["small"]]
+    if small:
+        names = [f"{one.name} ({', '.join([one.size or 'no capacity', *one.labels])})" for one in small]
+        which = f"Volumes {words.listed(names)} are free, but" if len(small) > 1 else f"Volume {names[0]} is free, but"
+        yield f"{which} too small: the claim requests {of.size}."
+    for one in of.volumes:
+        if one.faults and one not in small:
+            yield f"Volume {one.name} is free, but does not match: {'; '.join(_faults(one, of))}."
 
 
 def _whom(of: VolumeClaimNeeds) -> str:

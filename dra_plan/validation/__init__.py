@@ -1,5 +1,5 @@
-"""Faults in manifests, found before the cluster reports them: rules as data, and checks that yield findings.
+"""Rules about manifests, and checks that find violations before the cluster does.
 
-The package reads objects as they were written, so that findings can name the place. Nothing here prints or sets exit
-statuses.
+Objects are checked as they are written, so that each finding can point to its place in the file. Nothing here prints or
+sets exit statuses.
 """

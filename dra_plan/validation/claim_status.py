@@ -1,7 +1,4 @@
-"""DRA145, DRA158, DRA159: the status of claims, with the allocation, its users, and the drivers' reports.
-
-Lists of conditions come first, which taint rules also have, then the status itself.
-"""
+"""Rules about the status of claims: allocations, users, and the drivers' reports (DRA145, DRA158, DRA159)."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ _REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?", re.ASCII)
 
 
 def check_conditions(path: FieldPath, conditions: Sequence[Condition]) -> Iterator[Problem]:
-    """Check a list of conditions. Each type may occur only once."""
+    """Check a list of conditions."""
     yield from at_most(path, conditions, CONDITIONS, "condition")
     yield from names.unique((((*path, i, "type"), condition.type) for i, condition in enumerate(conditions)), "type")
     for index, condition in enumerate(conditions):

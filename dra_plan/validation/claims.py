@@ -1,7 +1,6 @@
-"""DRA014, DRA141 to DRA144, DRA146, DRA147: claims and claim templates alone, as the API server validates them.
+"""Rules of the API server about single claims and claim templates (DRA014, DRA141 to DRA144, DRA146, DRA147).
 
-Driver configuration comes first, which classes also have; then claims and templates; then requests written in v1beta1
-form. The status of claims is in `claim_status`.
+`claim_status` checks the status of claims.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ CONFIG_RULES = (CONFIG,)
 
 
 def check(path: FieldPath, opaque: OpaqueDeviceConfiguration | None) -> Iterator[Problem]:
-    """Check the driver and the parameters in an entry of a claim's or class's configuration."""
+    """Check the opaque configuration in an entry of a claim's or class's configuration."""
     path = (*path, "opaque")
     if opaque is None:
         yield CONFIG.at(path, "missing")
@@ -104,7 +103,7 @@ RULES = (ONE_FORM, MODE, UNKNOWN_REQUEST, EMPTY_CONSTRAINT, CAPACITY_AMOUNT)
 
 
 def check_spec(path: FieldPath, spec: ResourceClaimSpec, target: Target) -> Iterator[Problem]:
-    """Check the spec of a claim or of a claim template."""
+    """Check the spec of a claim or a claim template."""
     path, devices = (*path, "devices"), spec.devices
     requests = (*path, "requests")
     yield from at_most(requests, devices.requests, limits.REQUESTS, "request")
@@ -160,9 +159,9 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
 
 
 def without_class(path: FieldPath, document: Any) -> Iterator[Problem]:
-    """In a v1beta1 document, check the requests at this path that do not name a class.
+    """Check the requests at this path of a v1beta1 document that do not name a class.
 
-    The API server sets no defaults for such requests, not even for their allocation mode.
+    The API server sets no defaults for such requests, not even for the allocation mode.
     """
     written = value_at(document, path)
     for index, request in enumerate(written if isinstance(written, list) else ()):
@@ -195,7 +194,7 @@ def _constraints(path: FieldPath, devices: DeviceClaim) -> Iterator[Problem]:
 
 
 def request_names(devices: DeviceClaim) -> list[str]:
-    """Return all names that other fields can refer to: each request, and each alternative as REQUEST/ALTERNATIVE."""
+    """Return the names that other fields can refer to: each request, and each alternative as REQUEST/ALTERNATIVE."""
     return [
         name
         for request in devices.requests
@@ -213,7 +212,7 @@ def check_references(path: FieldPath, references: list[str], devices: DeviceClai
 
 
 def known_request(path: FieldPath, name: str, known: list[str]) -> Iterator[Problem]:
-    """Check that `name` is in `known`, which contains the names of requests."""
+    """Check that a reference names one of the known requests."""
     if not all(map(formats.is_dns_label, name.split("/"))):
         yield UNKNOWN_REQUEST.at(path, f"{shown(name)} is not a valid request name", nearest(name, known) or "")
     elif name not in known:
@@ -239,10 +238,7 @@ _WITH_EXACTLY = frozenset({"v1", "v1beta2"})
 
 
 def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the object with misplaced fields of its requests moved into `exactly`.
-
-    There is a problem for each request with misplaced fields. If there are none, the object is returned unchanged.
-    """
+    """Return the object with misplaced request fields moved into `exactly`, and a problem for each affected request."""
     path = REQUESTS.get(kind.name)
     if path is None or version not in _WITH_EXACTLY:
         return value, []
@@ -256,20 +252,20 @@ def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, A
 
 
 def is_flat(value: Any, kind: Kind, path: FieldPath) -> bool:
-    """Return whether the v1 path leads into `exactly`, but the request in the manifest is written without `exactly`."""
+    """Return whether the v1 path leads into `exactly` although the request in the manifest omits `exactly`."""
     at = exactly_at(kind, path)
     return at is not None and bool(_misplaced(value_at(value, path[:at])))
 
 
 def exactly_at(kind: Kind, path: FieldPath) -> int | None:
-    """Return the index of `exactly` in a v1 path to a request, or None if the path does not contain it."""
+    """Return the index of `exactly` in a v1 path, or None if the path does not contain it."""
     requests = REQUESTS.get(kind.name, ())
     at = len(requests) + 1
     return at if requests and path[: len(requests)] == requests and path[at : at + 1] == ("exactly",) else None
 
 
 def flattened(kind: Kind, path: FieldPath) -> FieldPath:
-    """Return the v1 path without `exactly`. This is the path in a manifest that leaves out `exactly`."""
+    """Return the v1 path without `exactly`, as in a manifest that leaves it out."""
     at = exactly_at(kind, path)
     return path if at is None else (*path[:at], *path[at + 1 :])
 

@@ -1,4 +1,4 @@
-"""DRA148: device classes alone, as the API server validates them."""
+"""Rules of the API server about single device classes (DRA148)."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def check(device_class: DeviceClass, target: Target) -> Iterator[Problem]:
 
 
 def is_extended_resource(name: str) -> bool:
-    """Return whether pods can request an extended resource with this name."""
+    """Return whether this is a valid name of an extended resource."""
     native = "/" not in name or "kubernetes.io/" in name
     return not native and not name.startswith("requests.") and formats.is_label_name(f"requests.{name}")

@@ -1,4 +1,4 @@
-"""The fix for quantities and versions compared with operators, which turns `a >= b` into `a.compareTo(b) >= 0`."""
+"""A fix for selectors that compare quantities or versions with operators: `a >= b` becomes `a.compareTo(b) >= 0`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .edits import CharEdit, Correction, Mending, applied
 
 
 def compared(question: Mending) -> Correction | None:
-    """Return the expression with `compareTo` in place of each operator that compares two quantities or two versions."""
+    """Replace each operator that compares two quantities or two versions with a call of `compareTo`."""
     expression = value_at(question.subject.value, question.path)
     extent = question.text.extent(question.path)
     if extent is None or not isinstance(expression, str) or not ("<" in expression or ">" in expression):

@@ -1,7 +1,7 @@
-"""The fixes for single fields and objects; each returns the edits for one problem, or None if the fix is not certain.
+"""The fixes for single fields and objects.
 
-Fields one level too high or too low come first (requests' fields, `basic` in devices, `source` in pod claims), then
-single values and keys, then old API versions. `fixing` has the table of fixes by rule.
+Each function returns the edits that fix one problem, or None if the fix is not certain. `fixing` lists the fixes by
+rule.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .edits import STEP, CharEdit, Correction, Mending, ObjectText, changed, dow
 
 
 def exactly(question: Mending) -> Correction | None:
-    """Move the fields of a request into `exactly`, which is their place in v1."""
+    """Move the fields of a request into `exactly`, as v1 requires."""
     found = _request(question.path)
     value: Any = value_at(question.subject.value, found) if found else None
     if found is None or not isinstance(value, dict) or not _is_flat(question, found, value):
@@ -54,23 +54,23 @@ def _is_flat(question: Mending, path: FieldPath, request: dict[str, Any]) -> boo
 
 
 def wrapped(request: dict[str, Any]) -> dict[str, Any]:
-    """Return a request after its fields have been moved into `exactly`."""
+    """Return the request with its fields, except for the name, moved into `exactly`."""
     named = {"name": request["name"]} if "name" in request else {}
     return {**named, "exactly": {key: item for key, item in request.items() if key != "name"}}
 
 
 def basic(question: Mending) -> Correction | None:
-    """Move the fields in `basic` directly into the device, for every device in the slice that has `basic`."""
+    """Move the fields in `basic` directly into the device, for all devices in the slice."""
     return lifted(question, ("spec", "devices"), "basic")
 
 
 def source(question: Mending) -> Correction | None:
-    """Move the fields in `source` directly into the entries of the pod's resourceClaims."""
+    """Move the fields in `source` directly into the claim, for all of the pod's resourceClaims."""
     return lifted(question, question.path[:-2], "source")
 
 
 def lifted(question: Mending, path: FieldPath, name: str) -> Correction | None:
-    """Move the fields in the map `name` one level up, in each entry of the list at `path` that has this map."""
+    """Move the fields in the map `name` one level up, in each entry of the list at `path`."""
     entries: Any = value_at(question.subject.value, path)
     edits: list[CharEdit] = []
     made = []
@@ -100,7 +100,7 @@ _QUOTED = (Form.SINGLE, Form.DOUBLE)
 
 
 def rewritten(question: Mending, path: FieldPath, to: str) -> Correction | None:
-    """Replace the text at the path, and keep the quotes around it. The new text must not need escaping."""
+    """Replace the text at the path, keeping its quotes. The new text must not need escaping."""
     extent = question.text.extent(path)
     if extent is None or extent.form not in (Form.PLAIN, *_QUOTED):
         return None
@@ -110,7 +110,7 @@ def rewritten(question: Mending, path: FieldPath, to: str) -> Correction | None:
 
 
 def right_type(question: Mending) -> Correction | None:
-    """Return the value converted to the field's type, if only one converted value is possible."""
+    """Convert the value to the field's type, if there is only one way to do so."""
     kind = question.subject.kind
     schema = schema_at(kind, question.subject.version, question.path) if kind is not None else None
     extent = question.text.extent(question.path)

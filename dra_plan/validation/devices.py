@@ -1,8 +1,6 @@
-"""DRA130, DRA132 to DRA136, DRA139, DRA140, DRA155, DRA156, DRA160: a slice and its devices on their own.
+"""Rules of the API server about slices and devices (DRA130, DRA132 to DRA136, DRA139, DRA140, DRA155, DRA156, DRA160).
 
-They are checked as the API server validates them, in this order: the resources that a device takes from its node, the
-nodes that reach it, the request policies for its capacities, its attributes and binding conditions, and the slice as a
-whole. `pools` checks the slices in a pool together, and `selectors` checks node selectors and taints.
+`pools` checks the slices of a pool together, and `selectors` checks node selectors and taints.
 """
 
 from __future__ import annotations
@@ -62,7 +60,7 @@ _HUGE_PAGES = "hugepages-"
 
 
 def check_node_allocatable(path: FieldPath, device: Device) -> Iterator[Problem]:
-    """Check the mappings of a device to node resources."""
+    """Check how a device maps its capacity to node resources."""
     for name, mapping in device.node_allocatable_resource_mappings.items():
         at = (*path, "nodeAllocatableResourceMappings", name)
         if name not in _NATIVE and not name.startswith(_HUGE_PAGES):
@@ -101,10 +99,7 @@ def of_slice(spec: ResourceSliceSpec) -> Iterator[Problem]:
 
 
 def of_device(path: FieldPath, device: Device, *, wanted: bool) -> Iterator[Problem]:
-    """Check the fields with which a device selects its nodes.
-
-    `wanted` says whether the slice leaves the selection of nodes to its devices.
-    """
+    """Check the fields with which a device selects its nodes. `wanted` says whether the slice requires them."""
     if wanted:
         yield from _one_of(path, device, {})
         return
@@ -365,7 +360,7 @@ _LOOSE = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?([-+].*)?\Z")
 def check(path: FieldPath, device: Device, limits: Limits, *, own_nodes: bool) -> Iterator[Problem]:
     """Check a device, except for its counters.
 
-    `own_nodes` says whether the slice leaves the selection of nodes to its devices.
+    `own_nodes` says whether the slice lets its devices select their nodes.
     """
     yield from names.dns_label((*path, "name"), device.name, "device name")
     yield from _attributes(path, device, limits)
@@ -444,7 +439,7 @@ def _strict(text: str) -> str:
 
 
 def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> Iterator[Problem]:
-    """Check the binding conditions of a published device or an allocated device."""
+    """Check the binding conditions of a published or allocated device."""
     kinds = {
         "bindingConditions": device.binding_conditions,
         "bindingFailureConditions": device.binding_failure_conditions,
@@ -502,7 +497,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check_slice(piece: ResourceSlice, target: Target, written: Any) -> Iterator[Problem]:
-    """Check a slice with all of its devices. `written` is the spec of the slice as it is in the manifest."""
+    """Check a slice and its devices. `written` is the slice's spec as it is in the manifest."""
     spec, limits = piece.spec, limits_of(target.version, fractional=target.features.fractional_ranges)
     yield from names.driver((*_SPEC, "driver"), spec.driver)
     yield from names.pool((*_SPEC, "pool", "name"), spec.pool.name)

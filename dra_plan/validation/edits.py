@@ -1,8 +1,4 @@
-"""Edits to a string, from which fixes are made.
-
-First come one object's text and edits to it; then fixes, with the test that the edited text has the value that the fix
-promises; then moves of fields one level down or up. `fixing` has the fix for each rule.
-"""
+"""The edits of an object's text that make up a fix."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ from .subject import Subject
 
 
 class CharEdit(NamedTuple):
-    """An edit that replaces the characters from `begin` to `end` by `text`. The character at `end` is not included."""
+    """An edit that replaces the characters from `begin` up to, but not including, `end` with `text`."""
 
     begin: int
     end: int
@@ -29,7 +25,7 @@ class CharEdit(NamedTuple):
 
 
 def applied(text: str, edits: Iterable[CharEdit]) -> str:
-    """Return the text after all edits have been made. The edits must not overlap."""
+    """Return the text after all edits. The edits must not overlap."""
     parts, at = [], 0
     for edit in sorted(edits):
         parts += [text[at : edit.begin], edit.text]
@@ -38,7 +34,7 @@ def applied(text: str, edits: Iterable[CharEdit]) -> str:
 
 
 class ObjectText:
-    """The text of an object. The object is a whole document or an item of a List."""
+    """The text of an object, which is a whole document or an item of a List."""
 
     def __init__(self, document: DocumentText, prefix: FieldPath) -> None:
         self.text = document.lines.text
@@ -46,11 +42,11 @@ class ObjectText:
 
     @property
     def line_end(self) -> str:
-        """The characters at the end of each line in the text."""
+        """The line ending that the text uses."""
         return "\r\n" if "\r\n" in self.text else "\n"
 
     def extent(self, path: FieldPath) -> Extent | None:
-        """Return the extent of a field of the object in the text, or None if the text does not contain the field."""
+        """Return the extent of a field in the text, or None if the text does not contain the field."""
         return self._document.extents.get((*self._prefix, *path))
 
     @property
@@ -59,32 +55,29 @@ class ObjectText:
         return self.extent(())
 
     def keys(self, path: FieldPath) -> list[str]:
-        """Return the keys of a map in the object, in the order in which the text contains them."""
+        """Return the keys of a map in the object, in the order of the text."""
         return self._document.keys.get((*self._prefix, *path), [])
 
     def column(self, position: int) -> int:
-        """Return the number of characters between the start of the line and the position."""
+        """Return the number of characters before the position in its line."""
         return position - self.line_start(position)
 
     def line_start(self, position: int) -> int:
-        """Return the position of the start of the line that contains the given position."""
+        """Return the position at which the line with the given position starts."""
         return self.text.rfind("\n", 0, position) + 1
 
     def line_stop(self, position: int) -> int:
-        """Return the position of the end of the line that contains the given position, before the line ending."""
+        """Return the position at which the line with the given position ends, before the line ending."""
         end = self.text.find("\n", position)
         end = len(self.text) if end < 0 else end
         return end - 1 if end > position and self.text[end - 1] == "\r" else end
 
     def key(self, name: str, like: Extent) -> str:
-        """Return a key in the form in which it is written to the text.
-
-        The key gets quotes if the neighbouring key has quotes.
-        """
+        """Return the key as it is written to the text. It is quoted if the neighbouring key `like` is quoted."""
         return f'"{name}"' if self.text[like.key_begin] == '"' else name
 
     def inner_lines(self, begin: int, end: int) -> list[int]:
-        """Return the start positions of the non-blank lines that start between the two positions."""
+        """Return the positions at which non-blank lines start between the two positions."""
         starts, at = [], self.text.find("\n", begin, end)
         while at >= 0:
             if at + 1 < end and self.text[at + 1 : self.line_stop(at + 1)].strip():
@@ -93,7 +86,7 @@ class ObjectText:
         return starts
 
     def is_flow(self, path: FieldPath) -> bool:
-        """Return whether a map is written in YAML's flow style, with brackets."""
+        """Return whether a map is written in YAML's flow style, with braces."""
         extent = self.extent(path)
         return extent is not None and extent.form is Form.FLOW
 
@@ -104,7 +97,7 @@ class ObjectText:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """Edits to an object's text, and the value of the field at `path` after the edits."""
+    """Edits to an object's text, and the resulting value of the field at `path`."""
 
     edits: list[CharEdit]
     path: FieldPath
@@ -113,13 +106,13 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Mending:
-    """A problem that is to be fixed, and the object with this problem."""
+    """A problem to fix, and the object that has it."""
 
     subject: Subject
     problem: Problem
     text: ObjectText
     newest: str
-    """The minor version of Kubernetes to validate for."""
+    """The minor version of Kubernetes to validate against."""
     gates: dict[str, bool]
 
     @property
@@ -129,7 +122,7 @@ class Mending:
 
 
 def changed(value: Any, path: FieldPath, to: Any) -> Any:
-    """Return a copy of a plain value in which the value at an existing path is replaced."""
+    """Return a copy of a plain value with the value at an existing path replaced."""
     if not path:
         return to
     step: Any = path[0]
@@ -139,7 +132,7 @@ def changed(value: Any, path: FieldPath, to: Any) -> Any:
 
 
 def gives(text: ObjectText, value: dict[str, Any], correction: Correction) -> bool:
-    """Return whether the edited text, when it is read again, has exactly the corrected value."""
+    """Return whether the edited text, parsed again, has exactly the corrected value."""
     whole = text.whole
     if whole is None:
         return False
@@ -175,17 +168,14 @@ def _read(text: str) -> Any:
 # unsupported layout.
 
 STEP = 2
-"""The number of columns added for a level."""
+"""The number of columns by which each level is indented."""
 _REST = re.compile(r"[ \t]*,?[ \t]*(#[^\r\n]*)?(?=\r?\n|\Z)")
 """The text that may follow a value on its line."""
 _COMMENT = re.compile(r"#[^\r\n]*")
 
 
 def down(text: ObjectText, path: FieldPath, name: str, kept: str) -> list[CharEdit] | None:
-    """Return edits that move the fields of the map at `path` into a new field `name` of this map.
-
-    The field `kept` is not moved.
-    """
+    """Return edits that move the fields of the map at `path`, except for `kept`, into a new field `name` of the map."""
     keys = text.keys(path)
     extents = [extent for key in keys if (extent := text.extent((*path, key))) is not None]
     if len(extents) < len(keys) or not any(key != kept for key in keys):
@@ -264,7 +254,7 @@ def _indented(text: ObjectText, begin: int, end: int) -> list[CharEdit]:
 
 
 def up(text: ObjectText, path: FieldPath) -> list[CharEdit] | None:
-    """Return edits that move the fields of the map at `path` into the outer map, in place of the inner map."""
+    """Return edits that move the fields of the map at `path` into the outer map and remove the inner map."""
     outer = text.extent(path)
     inner = [text.extent((*path, key)) for key in text.keys(path)]
     fields = [extent for extent in inner if extent is not None]

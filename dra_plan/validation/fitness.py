@@ -1,9 +1,10 @@
-"""DRA230 to DRA232, DRA240, DRA241: requests and constraints that the devices in the input can never meet."""
+"""Requests and constraints that no devices in the input can ever meet (DRA230 to DRA232, DRA240, DRA241)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dra_plan.allocator import PoolDevice, PoolID
 from dra_plan.allocator.capacity import Steps, demand, short
@@ -65,7 +66,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check whether devices in the input can meet the requests and constraints. Without devices, nothing is checked."""
+    """Check whether the devices in the input can meet the requests and constraints, if the input has any devices."""
     if not given.pools or not given.knows_all_devices:
         return
     broken = [placed.pool.id for placed in given.pools if placed.pool.incomplete]

@@ -1,7 +1,6 @@
-"""The fixes, by rule: what each does, and why it is certain. A fix that is only probable is a suggestion, not a fix.
+"""The fixes for each rule. A fix is certain; a correction that is only probable is a suggestion.
 
-The table of fixes comes first, then a fix as documents show it, then all fixes to all sources, made round by round.
-`edits`, `corrections` and `comparison_fixes` edit the text.
+`edits`, `corrections` and `comparison_fixes` change the text.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from .subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A way to fix a problem: what the fix does, why nothing else can be meant, and the function that makes the fix."""
+    """A way to fix a problem: what the fix does, why it is the only possible one, and the function that makes it."""
 
     title: str
     certain: str
     make: Callable[[Mending], Correction | None]
     reveals: bool = True
-    """True if something is read or tried afterwards that was not before, so that there may be more findings."""
+    """Whether the fix may reveal more problems because more of the object can then be checked."""
 
 
 _NEWEST = Fix(
@@ -99,13 +98,13 @@ FIXES: dict[str, tuple[Fix, ...]] = {
         ),
     ),
 }
-"""The fixes for each rule, by rule code, in the order in which they are tried."""
+"""The fixes for each rule code, in the order in which they are tried."""
 
 
 def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix, Correction] | None:
-    """Return the fix for a problem and the correction, or None if there is no fix.
+    """Return the fix for a problem and its edits, or None if there is no fix.
 
-    After the edits of the correction, the text has exactly the value that the correction promises.
+    The edited text has exactly the value that the correction promises.
     """
     known = FIXES.get(problem.rule.code)
     document = subject.place.find_text() if known else None
@@ -125,7 +124,7 @@ def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix,
 
 
 def entry(subject: Subject, problem: Problem, target: Target) -> CertainFix | None:
-    """Return, in the form that documents use, the fix for a problem, or None if there is no fix."""
+    """Return the fix for a problem as an entry of a document, or None if there is no fix."""
     found = correction(subject, problem, target)
     document = subject.place.find_text() if found is not None else None
     if found is None or document is None:
@@ -150,7 +149,7 @@ _Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class FixedSource:
-    """The text of a source before and after fixes are made."""
+    """The text of a source before and after the fixes."""
 
     name: str
     before: str
@@ -161,8 +160,11 @@ class FixedSource:
 class FixedInput:
     """The result of fixing an input.
 
-    `sources` are the changed sources, `made` is the number of fixes, and `reading` is the new input. `before` is the
-    result of validation for the original input, and `judgement` is the result for the new input.
+    - `sources`: the changed sources
+    - `made`: the number of fixes
+    - `reading`: the fixed input
+    - `before`: the result of validating the original input
+    - `judgement`: the result of validating the fixed input
     """
 
     sources: list[FixedSource]
@@ -191,7 +193,7 @@ class _State:
 
 
 def fixed(sources: Sequence[Source], judge: Callable[[Reading], Judgement], target: Target) -> FixedInput:
-    """Return the sources after all fixes for the findings of `judge` have been made."""
+    """Return the sources after fixing all findings of `judge` for which there is a fix."""
     texts = {source.name: source.data.decode() for source in sources}
     state = first = _state(texts, {}, judge)
     refused: set[tuple[_Place, str, str]] = set()

@@ -1,7 +1,4 @@
-"""The formats that the API server requires for names: predicates, and the nearest correct text.
-
-At the end are wordings that the checks share: did-you-mean, lists, numbers.
-"""
+"""The formats that the API server requires for names, and some phrases that the checks share."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ def is_subdomain(text: str, most: int = go_text.MAX_SUBDOMAIN) -> bool:
 
 
 def is_driver(text: str) -> bool:
-    """Return whether the text is a valid driver name. It is a subdomain that may contain capital letters, as in CSI."""
+    """Return whether the text is a valid driver name: a subdomain that may contain capital letters, as in CSI."""
     return not go_text.too_long(text, MAX_DOMAIN) and is_subdomain(_lower(text))
 
 
@@ -54,14 +51,14 @@ def _lower(text: str) -> str:
 
 
 def is_pool(text: str) -> bool:
-    """Return whether the text is a list of subdomains separated by slashes."""
+    """Return whether the text consists of subdomains separated by slashes."""
     return len(text) <= go_text.MAX_SUBDOMAIN and all(is_subdomain(part) for part in text.split("/"))
 
 
 def is_qualified(text: str) -> bool:
-    """Return whether selectors can use this text as the name of an attribute or capacity.
+    """Return whether the text is a name that selectors can use for an attribute or capacity.
 
-    The name must be a C identifier. A domain may come before the identifier.
+    Such a name is a C identifier, optionally preceded by a domain and a slash.
     """
     domain, slash, name = text.rpartition("/")
     return (not slash or is_driver(domain)) and len(name) <= MAX_IDENTIFIER and _IDENTIFIER.match(name) is not None
@@ -70,35 +67,35 @@ def is_qualified(text: str) -> bool:
 def is_version(text: str) -> bool:
     """Return whether the text is a semantic version. As in the API server, the numbers may have any size.
 
-    dra-plan itself cannot parse every version that is accepted here.
+    dra-plan cannot parse every such version.
     """
     return _VERSION.fullmatch(text) is not None
 
 
 def is_label_name(text: str) -> bool:
-    """Return whether the text can be the key of a label or taint."""
+    """Return whether the text is a valid key of a label or taint."""
     return not go_text.label_key_problems(text)
 
 
 def is_label_value(text: str) -> bool:
-    """Return whether the text can be the value of a label or taint. The empty text is allowed."""
+    """Return whether the text is a valid value of a label or taint. The empty string is valid."""
     return not go_text.label_value_problems(text)
 
 
 def as_dns_label(text: str) -> str:
-    """Return the valid DNS label that is most similar to the text, or an empty string if there is none."""
+    """Return the valid DNS label that is most similar to the text, or "" if there is none."""
     made = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")
     return made if is_dns_label(made) else ""
 
 
 def as_subdomain(text: str) -> str:
-    """Return the valid subdomain that is most similar to the text, or an empty string if there is none."""
+    """Return the valid subdomain that is most similar to the text, or "" if there is none."""
     made = re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.")
     return made if is_subdomain(made) else ""
 
 
 def as_qualified(text: str) -> str:
-    """Return the valid qualified name that is most similar to the text, or an empty string if there is none."""
+    """Return the valid qualified name that is most similar to the text, or "" if there is none."""
     domain, slash, name = text.rpartition("/")
     made = re.sub(r"[^A-Za-z0-9_]+", "_", name)
     made = f"_{made}" if made[:1].isdigit() else made
@@ -111,7 +108,7 @@ def as_qualified(text: str) -> str:
 MOST_NAMED = 3
 
 EXISTS_WITH_VALUE = "operator Exists takes no value"
-"""The message for tolerations in pods and in requests."""
+"""The message for a toleration in a pod or request that has a value although its operator is Exists."""
 
 
 _ALIKE = 0.7
@@ -134,14 +131,14 @@ def _nearest(name: str, known: tuple[str, ...]) -> str | None:
 
 
 def count(number: int, noun: str) -> str:
-    """Return the number and the noun, for example `1 device`, `2 devices` or `2 classes`."""
+    """Return the number and the noun, such as `1 device`, `2 devices` or `2 classes`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
 def none_of(number: int, noun: str, verb: str, whose: str = "") -> str:
-    """Return the words for zero out of `number`.
+    """Return the beginning of a sentence saying that something is true of none of the things.
 
-    The words are `none of the 3 devices of WHOSE VERBs`, `neither of the 2 ...` or `the only device ... does not VERB`.
+    For example, `none of the 3 devices of WHOSE VERBs`, `neither of the 2 ...`, or `the only device ... does not VERB`.
     """
     tail = f" of {whose}" if whose else ""
     if number == 1:
@@ -154,14 +151,14 @@ def _third(verb: str) -> str:
 
 
 def listed(names: Iterable[object], most: int = MOST_NAMED) -> str:
-    """Return the first `most` names. If there are more names, the number of the others follows."""
+    """Return the first `most` names, followed by the number of other names if there are any."""
     texts = [str(name) for name in names]
     more = len(texts) - most
     return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def shown(text: str, most: int = 60) -> str:
-    """Return a value in quotes. A long value is truncated."""
+    """Return a value in quotes, truncated if it has more than `most` characters."""
     return f'"{text}"' if len(text) <= most else f'"{text[: most - 3]}..."'
 
 
@@ -171,5 +168,5 @@ def no_extended_resource(name: str) -> str:
 
 
 def absent_of(what: str, known: Iterable[str]) -> str:
-    """Return the message that an object is not in the input. The message lists the known objects of the same kind."""
+    """Return a message saying that the input lacks the object, and listing the known objects of the same kind."""
     return f"the input has no {what}; it has {listed(sorted(known))}"

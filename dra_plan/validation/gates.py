@@ -1,9 +1,8 @@
-"""DRA152: fields that the API server drops because their feature gate is off, and the object that remains."""
+"""Fields that the API server drops because their feature gates are off (DRA152)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace as with_changes
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -130,28 +129,27 @@ _FIELDS = {kind: _fields(kind) for kind in (*_GATED, *_PARTS)}
 
 
 class StoredObject(NamedTuple):
-    """An object in the form in which the API server stores it.
+    """An object as the API server stores it.
 
-    For each gate that is off and drops fields, `problems` contains a problem at the first dropped field.
+    `problems` contains a problem for each disabled gate that causes fields to be dropped, located at the first such
+    field.
     """
 
     kept: Any
     problems: list[Problem]
     dropped: dict[FieldPath, str]
-    """Each field that is dropped, and why."""
+    """The dropped fields, and the reason for each."""
 
     def explained(self, problem: Problem) -> Problem:
-        """Return the problem. If the API server drops the missing field, the message says so."""
+        """Return the problem. If it concerns a missing field that the API server drops, the message says so."""
         for path, reason in self.dropped.items():
             if path[:-1] == problem.path:
-                return with_changes(
-                    problem, message=f"{problem.message} ({reason.replace(' the field', f' {path[-1]}')})"
-                )
+                return replace(problem, message=f"{problem.message} ({reason.replace(' the field', f' {path[-1]}')})")
         return problem
 
 
 def stored(obj: Object, target: Target) -> StoredObject:
-    """Return the object in the form in which the API server stores it."""
+    """Return the object as the API server stores it."""
     if type(obj) not in _PARTS and not isinstance(obj, DeviceTaintRule):
         return StoredObject(obj, [], {})  # other kinds have no fields with gates
     told: dict[FieldPath, str] = {}

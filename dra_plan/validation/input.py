@@ -1,6 +1,6 @@
-"""The objects in the input together, each with its place: the published devices, and the requests.
+"""All objects in the input with their places, for rules that need more than one object.
 
-This is for rules that need more than one object. `view` is the cluster with these objects, as the allocator sees it.
+`view` is the cluster of these objects as the allocator sees it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class PlacedRequest:
 
     @property
     def written(self) -> ExactDeviceRequest | DeviceSubRequest | None:
-        """The request or alternative as it is in the manifest, or None if its form is unknown."""
+        """The request or alternative as written in the manifest, or None if its form is unknown."""
         request = self.want.claim.spec.devices.requests[self.want.request_index]
         return request.first_available[self.want.option_index] if request.first_available else request.exactly
 
@@ -73,7 +73,7 @@ class PlacedSlice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedPool:
-    """The newest generation of a pool with its slices, and the slices of older generations. All are in input order."""
+    """A pool's slices, in input order: those of the newest generation, and those of older generations."""
 
     pool: Pool
     newest: list[PlacedSlice]
@@ -86,7 +86,7 @@ def _hides_devices(subject: Subject) -> bool:
 
 
 class Input:
-    """The objects in the input that can be decoded. `view` is the cluster that the objects form, for one target.
+    """The objects in the input that can be decoded. `view` is the cluster of these objects for one target.
 
     `knows_all_devices` is False if a slice was left out because its contents are unknown.
     """
@@ -110,23 +110,20 @@ class Input:
         )
 
     def of(self, kind: type[_Object]) -> Sequence[tuple[Subject, _Object]]:
-        """Return the objects of exactly this type, each with its subject, in input order."""
+        """Return the objects of exactly this type with their subjects, in input order."""
         return self._of_type.get(kind, ())
 
     def objects(self) -> Sequence[tuple[Subject, Object]]:
-        """Return all objects, each with its subject, in input order."""
+        """Return all objects with their subjects, in input order."""
         return self._objects
 
     def skipped(self, api_version: str, kind: str) -> Iterator[Subject]:
-        """Yield the subjects for a kind whose objects are not decoded."""
+        """Yield the subjects of a kind that is not decoded."""
         wanted = (api_version, kind)
         return (one for one in self._skipped if (one.value.get("apiVersion"), one.value.get("kind")) == wanted)
 
     def template_makers(self) -> Iterator[tuple[str, tuple[str, str]]]:
-        """Yield the objects whose controllers create claim templates.
-
-        Each object comes with the namespace and name of its template.
-        """
+        """Yield the objects whose controllers create claim templates, and the namespace and name of each template."""
         for subject in self._skipped:
             value, metadata = subject.value, subject.value.get("metadata")
             name = made_template(value.get("apiVersion"), value.get("kind"), value)
@@ -135,7 +132,7 @@ class Input:
                 yield subject.label, (space if isinstance(space, str) and space else "default", name)
 
     def pods(self) -> Iterator[tuple[Subject, FieldPath, PodSpec]]:
-        """Yield the pod specs of all pods and workloads, each with its path in the object."""
+        """Yield the pod specs of all pods and workloads, each with the subject and the path in the object."""
         for subject, obj in self._objects:
             if subject.kind is not None and subject.kind.pod_spec:
                 yield subject, subject.kind.pod_spec, pod_spec_of(obj)
@@ -144,7 +141,7 @@ class Input:
 
     @cached_property
     def pools(self) -> list[PlacedPool]:
-        """All pools. A pool's position is the position of its first slice."""
+        """All pools, in the order of their first slices."""
         gatherer, pools = self.view.gatherer, []
         subjects = [subject for subject, _ in self.of(ResourceSlice)]
         for pool_id, slices in gatherer.slices.items():
@@ -166,14 +163,14 @@ class Input:
 
     @cached_property
     def matches(self) -> Matches:
-        """The results of selectors on the input's devices."""
+        """The results of evaluating selectors on the devices in the input."""
         return Matches(self.devices, self.target)
 
     # Requests
 
     @cached_property
     def claims(self) -> list[PlacedClaim]:
-        """The claim templates, and those claims that do not have devices yet."""
+        """The claim templates, and the claims that have no devices yet."""
         entries = list(self._waiting())
         requests = self.view.requests(claim for _, _, claim in entries)
         return [
@@ -190,7 +187,7 @@ class Input:
                 yield subject, ("spec", "spec", "devices"), made
 
     def requests(self) -> Iterator[PlacedRequest]:
-        """Yield all requests and alternatives of requests."""
+        """Yield all requests and all alternatives of requests."""
         return (request for claim in self.claims for options in claim.requests for request in options)
 
 

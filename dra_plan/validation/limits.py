@@ -1,9 +1,11 @@
-"""DRA110, DRA111: the API server's limits, with one table per release, and the rules about them."""
+"""The API server's size limits in each release, and the rules that check them (DRA110, DRA111)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sized
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from dra_plan.api.meta import FieldPath
 
@@ -25,13 +27,12 @@ TOO_LONG = refused(
 RULES = (TOO_MANY, TOO_LONG)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """A release's limits on the size of objects."""
 
     devices: int = 128
     costly_devices: int = 64
-    """The maximum number for a slice in which any device has taints, consumes counters or has list attributes."""
+    """The maximum number of devices in a slice if any of them has taints or list attributes, or consumes counters."""
     counter_sets: int = 8
     counters_per_set: int = 32
     counters_per_slice: int | None = None
@@ -41,11 +42,11 @@ class Limits:
     values_per_device: int = 48
     taints: int = 16
     counters_share_slice: bool = False
-    """True if counter sets and devices are in the same slice; otherwise each slice has only one of them."""
+    """Whether a slice may contain both counter sets and devices."""
     checks_amounts: bool = False
-    """True if ranges with negative amounts, with a step of 0 or beyond int64 are rejected."""
+    """Whether ranges with negative amounts, with amounts beyond int64, or with a step of 0 are rejected."""
     thousandths: bool = False
-    """True if steps are counted in thousandths where a range has fractions; otherwise in whole units."""
+    """Whether steps are counted in thousandths if a range has fractions. Otherwise, they are counted in whole units."""
 
 
 REQUESTS = 32

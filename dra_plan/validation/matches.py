@@ -1,7 +1,6 @@
-"""The devices in the input that pass selectors and tolerations. Each result is computed once and shared.
+"""The devices in the input that match selectors and whose taints are tolerated, by the allocator's own rules.
 
-The allocator's own functions decide the matches. Devices with equal published values are evaluated once, and the cost
-of all evaluations in a run is limited.
+Devices with equal published values are evaluated only once, and the total cost of all evaluations is limited.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from dra_plan.explanation.selectors import Publications
 from dra_plan.releases import Target
 
 BUDGET = 1_000_000
-"""The total cost of all costly evaluations in one check, in the units in which the API server counts."""
+"""The maximum total cost in one run, in the API server's cost units. Cheap evaluations are not counted."""
 CHEAP = 1_000
-"""The cost up to which an evaluation is not counted; ordinary selectors cost about ten units."""
+"""The maximum cost of a cheap evaluation. Typical selectors cost about ten units."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenDevices:
-    """Some of the input's devices, grouped by kind.
+    """Some of the devices in the input, in groups with equal published values.
 
-    Kinds are in the order of their first devices, and the devices of each kind are in input order. Devices of one kind
-    have equal published values, so no selector can distinguish them.
+    Selectors cannot distinguish the devices of a group. Groups are in the order of their first devices, and the devices
+    of each group are in input order.
     """
 
     kinds: Sequence[Sequence[PoolDevice]]
@@ -53,12 +52,12 @@ class ChosenDevices:
 
     @cached_property
     def examples(self) -> list[PoolDevice]:
-        """The first device of each kind."""
+        """The first device of each group."""
         return [kind[0] for kind in self.kinds]
 
     @cached_property
     def publications(self) -> Publications:
-        """The published values of the devices."""
+        """The values that the devices publish."""
         return Publications(self.examples)
 
     def __bool__(self) -> bool:
@@ -73,14 +72,17 @@ class Offer:
 
     @cached_property
     def on_one_node(self) -> int:
-        """The largest number of these devices that one node can reach, as far as the devices name their nodes."""
+        """The largest number of these devices on any node.
+
+        Devices without a node name are counted for every node.
+        """
         nodes = Counter(device.slice.object.spec.node_name or device.device.node_name for device in self.devices)
         everywhere = nodes.pop(None, 0) + nodes.pop("", 0)
         return everywhere + max(nodes.values(), default=0)
 
     @cached_property
     def shared(self) -> bool:
-        """Whether at least one of the devices can be allocated to several requests."""
+        """Whether any of the devices can be allocated to several requests."""
         return any(device.device.allow_multiple_allocations for device in self.devices)
 
 
@@ -91,15 +93,14 @@ class ConditionOutcome(NamedTuple):
     holds: ChosenDevices
     fails: ChosenDevices
     text: str
-    """The error on the first device on which it fails."""
+    """The error on the first device on which the condition fails."""
 
 
 class Matches:
-    """Finds out which devices pass conditions and tolerations.
+    """The results of evaluating conditions and tolerations on devices.
 
-    A result is None if it is unknown. There are three possible reasons: a condition does not compile, the API server
-    rejects the condition because of its cost, or the budget is used up. `untried` counts the results that are unknown
-    because the budget is used up.
+    A result is None if a condition does not compile, if the API server rejects a condition because of its cost, or if
+    the budget is used up. `untried` counts the results that are None because the budget is used up.
     """
 
     def __init__(self, devices: Sequence[PoolDevice], target: Target) -> None:
@@ -113,14 +114,11 @@ class Matches:
 
     @property
     def published(self) -> Publications:
-        """The published values of all devices."""
+        """The values that all devices publish."""
         return self._all.publications
 
     def hint(self, conditions: Sequence[SelectorCondition]) -> SelectorHint | None:
-        """Return what the last condition was probably meant to be.
-
-        Return None if the condition is true for one of the devices on which it is evaluated.
-        """
+        """Return what the last condition was probably meant to be, or None if it is true for any of the devices."""
         outcome = self.outcome(conditions)
         if outcome is None or outcome.holds or not outcome.asked or self._left < 0:
             return None
@@ -131,23 +129,23 @@ class Matches:
         return self._hints[key]
 
     def key(self, conditions: Sequence[SelectorCondition]) -> tuple[str, ...]:
-        """Return a key that is equal for lists of conditions that have the same result."""
+        """Return a key that is equal for lists of conditions that give the same result."""
         return tuple(condition.expression for condition in conditions)
 
     def of(self, conditions: Sequence[SelectorCondition]) -> ChosenDevices | None:
-        """Return the devices for which all conditions are true, or None if this is unknown."""
+        """Return the devices for which all conditions are true, or None if they are unknown."""
         if not conditions:
             return self._all
         outcome = self.outcome(conditions)
         return None if outcome is None else outcome.holds
 
     def fail(self, conditions: Sequence[SelectorCondition]) -> bool:
-        """Return whether any of the conditions fails with an error on a device that passed the earlier conditions."""
+        """Return whether any condition fails with an error on a device that passes the earlier conditions."""
         outcomes = (self.outcome(conditions[: index + 1]) for index in range(len(conditions)))
         return any(outcome is not None and outcome.fails for outcome in outcomes)
 
     def offer(self, want: Want) -> Offer | None:
-        """Return the devices that match the request's selectors and have only tolerated taints, or None if unknown."""
+        """Return the devices that match the request's selectors and tolerations, or None if they are unknown."""
         key = self.key(want.conditions), tuple(want.tolerations)
         if key not in self._offers:
             chosen = self.of(want.conditions)
@@ -155,7 +153,7 @@ class Matches:
         return self._offers[key]
 
     def outcome(self, conditions: Sequence[SelectorCondition]) -> ConditionOutcome | None:
-        """Return the result of the last condition on the devices for which all earlier conditions are true."""
+        """Return the result of the last condition on the devices for which the earlier conditions are true."""
         key = self.key(conditions)
         if key not in self._outcomes:
             asked, selector = self.of(conditions[:-1]), _tried(conditions[-1])
@@ -163,9 +161,9 @@ class Matches:
         return self._outcomes[key]
 
     def first_failing(self, condition: SelectorCondition, devices: ChosenDevices) -> PoolDevice | None:
-        """Return the first device on which the condition fails, or None if it fails on none.
+        """Return the first device on which the condition fails, or None if there is none.
 
-        If the result for a device is unknown, the condition counts as failing on this device.
+        The condition is assumed to fail on devices for which the result is unknown.
         """
         for device in devices.examples:
             if self._left < 0:

@@ -1,9 +1,13 @@
-"""DRA220 to DRA223: selectors evaluated against the devices in the input. Selectors that do not compile are skipped."""
+"""Rules about selectors that depend on the devices in the input (DRA220 to DRA223).
+
+Selectors that do not compile are skipped.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import SelectorCondition, class_conditions
@@ -62,7 +66,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Evaluate all selectors in classes and requests on the devices in the input."""
+    """Evaluate all selectors of classes and requests on the devices in the input."""
     judging = _Judging(given)
     for subject, device_class in given.of(DeviceClass):
         path: FieldPath = ("spec", "selectors")

@@ -1,4 +1,4 @@
-"""DRA157, and the rules for names, for object metadata, which are the same for every kind (`ValidateObjectMeta`)."""
+"""Rules about object metadata (DRA157), which are the same for every kind (`ValidateObjectMeta`)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _COPIED = ("labels", "annotations")
 
 
 def check(metadata: ObjectMeta, path: FieldPath = ("metadata",)) -> Iterator[Problem]:
-    """Check the metadata at a path, except for the name and namespace of the object."""
+    """Check an object's metadata, except for its name and namespace."""
     if not (metadata.labels or metadata.annotations or metadata.finalizers or metadata.owner_references):
         return
     for key, value in (metadata.labels or {}).items():
@@ -82,10 +82,9 @@ def _version(api_version: str) -> str:
 
 
 def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Iterator[Problem]:
-    """Check the object's name, which must be a DNS subdomain, and its generateName, which may end with a dash.
+    """Check an object's name, which must be a DNS subdomain, and its generateName, which may end with a dash.
 
-    If `generated` is not set, generateName itself is not checked. The name that is generated from it is checked
-    instead.
+    If `generated` is not set, a name generated from generateName is checked, and not generateName itself.
     """
     if metadata.name:
         yield from names.subdomain((*path, "name"), metadata.name, "object name")
@@ -101,10 +100,9 @@ def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Ite
 
 
 def check_written(path: FieldPath, written: Any, *, counted: bool) -> Iterator[Problem]:
-    """Check metadata that controllers and API servers write and that dra-plan does not use.
+    """Check metadata that controllers and the API server write. dra-plan does not use this metadata otherwise.
 
-    `counted` says whether the API server counts the generation of this kind itself and therefore ignores the given
-    value.
+    `counted` says whether the API server counts the generation itself and ignores the given value.
     """
     if not isinstance(written, dict):
         return
@@ -133,7 +131,7 @@ def _managed(path: FieldPath, entry: dict[str, Any]) -> Iterator[Problem]:
 
 
 def check_copied(path: FieldPath, metadata: ObjectMeta, written: Any) -> Iterator[Problem]:
-    """Check the metadata that a template gives to its claims. `written` is this metadata as it is in the manifest."""
+    """Check the metadata that claims get from a claim template. `written` is the metadata as it is in the manifest."""
     yield from check(metadata, path)
     for name, value in (written if isinstance(written, dict) else {}).items():
         # Missing values and empty strings count as not set; empty lists and other zeros count as set.

@@ -1,9 +1,10 @@
-"""DRA10x: the format and uniqueness of names, and required texts. The checks for every kind use these rules."""
+"""Rules about the format and uniqueness of names, and about required texts (DRA10x). All kinds share them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dra_plan.api.meta import FieldPath
 from dra_plan.manifests.faults import TEMPLATE
@@ -65,12 +66,12 @@ RULES = (BAD_NAME, BAD_QUALIFIED_NAME, NO_DOMAIN, NOT_UNIQUE, BAD_LABEL, UNREACH
 
 
 def dns_label(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
-    """Check a required text, which must be a DNS label."""
+    """Check that a required text is a DNS label."""
     yield from _formatted(path, text, noun, formats.is_dns_label, formats.DNS_LABEL, formats.as_dns_label)
 
 
 def subdomain(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
-    """Check a required text, which must be a DNS subdomain."""
+    """Check that a required text is a DNS subdomain."""
     yield from _formatted(path, text, noun, formats.is_subdomain, formats.SUBDOMAIN, formats.as_subdomain)
 
 
@@ -100,7 +101,7 @@ def _formatted(
 
 
 def is_template(text: str) -> bool:
-    """Return whether the text contains a placeholder that was not rendered, for example a placeholder of Helm."""
+    """Return whether the text contains a placeholder that was not rendered, such as a Helm expression."""
     return "{{" in text
 
 
@@ -110,16 +111,13 @@ def _why(text: str, words: str) -> str:
 
 
 def required(path: FieldPath, text: str) -> Iterator[Problem]:
-    """Check that a required text is not empty.
-
-    A missing text is not a problem here, because the schema rules report it.
-    """
+    """Check that a text is not empty. The schema rules report a field that is missing."""
     if not text:
         yield MISSING_FIELD.at(path, "missing or empty")
 
 
 def qualified(path: FieldPath, text: str, noun: str, *, checked: bool = True) -> Iterator[Problem]:
-    """Check the name of an attribute or capacity. `checked` says whether the API server checks names in this place."""
+    """Check the name of an attribute or capacity. `checked` says whether the API server checks names in this field."""
     if not formats.is_qualified(text):
         message = f"{shown(text)} is not a valid {noun} name: {_why(text, formats.QUALIFIED)}"
         rule = BAD_QUALIFIED_NAME if checked and text.count("/") <= 1 else UNREACHABLE_NAME
@@ -128,7 +126,7 @@ def qualified(path: FieldPath, text: str, noun: str, *, checked: bool = True) ->
 
 
 def fully_qualified(path: FieldPath, text: str) -> Iterator[Problem]:
-    """Check the name of an attribute, which must have a domain."""
+    """Check that the name of an attribute is valid and has a domain."""
     if "/" in text:
         yield from qualified(path, text, "attribute")
     elif text:
@@ -147,7 +145,7 @@ def unique(entries: Iterable[tuple[FieldPath, str]], noun: str) -> Iterator[Prob
 
 
 def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[Problem]:
-    """Check the key of a label, taint or condition. `read` is the key after the API server has converted it."""
+    """Check the key of a label, taint or condition. `read` is the key in the form that the API server checks."""
     if not formats.is_label_name(text if read is None else read):
         yield replace(
             BAD_LABEL.at(path, no_label_name(text)),
@@ -156,12 +154,12 @@ def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[
 
 
 def no_label_name(text: str) -> str:
-    """Return why a text cannot be the key of a label."""
+    """Return a message saying why the text is not a valid label key."""
     return f"{shown(text)} is not a valid label name: {_why(text, formats.LABEL_NAME)}"
 
 
 def no_label_value(text: str) -> str:
-    """Return why a text cannot be the value of a label."""
+    """Return a message saying why the text is not a valid label value."""
     return f"{shown(text)} is not a valid label value: {_why(text, formats.LABEL_VALUE)}"
 
 

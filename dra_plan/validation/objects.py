@@ -1,7 +1,4 @@
-"""The checks of one object on its own, for every kind, and of objects that are in the input more than once.
-
-Keys that YAML reads as true or false come first, then everything else, which mostly calls the modules for single kinds.
-"""
+"""Checks of single objects of every kind, and of objects that are listed twice."""
 
 from __future__ import annotations
 
@@ -64,7 +61,7 @@ _Maps = Iterator[tuple[FieldPath, Mapping[str, object] | None]]
 
 
 def check_bare_keys(subject: Subject) -> Iterator[Problem]:
-    """Yield a problem for each key without quotes that YAML reads as a boolean instead of as text."""
+    """Yield a problem for each unquoted key that YAML reads as a boolean."""
     if subject.obj is None:
         return
     for path, entries in _free_maps(subject.obj):
@@ -126,10 +123,9 @@ _QUOTA = ("v1", "ResourceQuota")
 def check(
     subjects: Iterable[Subject], target: Target, config: RuntimeConfig | None = None
 ) -> Iterator[tuple[Subject, Problem]]:
-    """Yield every problem that is visible in a single object, and a problem for every object that is repeated.
+    """Yield every problem that is visible in a single object, and a problem for every object that is listed twice.
 
-    `config` is the API server's `--runtime-config`. None means that the API server serves all versions that the release
-    can serve.
+    `config` is the API server's `--runtime-config`, or None if it serves all versions that the release can serve.
     """
     first: dict[tuple[str, str, str], Subject] = {}
     for subject in subjects:
@@ -153,7 +149,7 @@ def _where(first: Subject, again: Subject) -> str:
 
 
 def of_one(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
-    """Yield every problem that is visible in this object, in its text or in its decoded form."""
+    """Yield every problem that is visible in the object alone."""
     yield from subject.problems
     if (subject.value.get("apiVersion"), subject.value.get("kind")) == _QUOTA:
         yield from resources.check_quota(subject.value)
@@ -208,7 +204,7 @@ def of_metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:
 
 
 def of_typed(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
-    """Yield the problems with the decoded object, and the problems with the object as the target would store it."""
+    """Yield the problems with the decoded object and with the object as the target would store it."""
     stored = gates.stored(given, target)
     yield from map(stored.explained, _of_stored(subject, stored.kept, target))
     yield from stored.problems

@@ -1,7 +1,7 @@
-"""DRA149, DRA151, DRA165, DRA168, DRA171: pod specs of new pods and of templates, as the API server validates them.
+"""Rules of the API server about new pods and pod templates (`ValidatePodSpec`; DRA149, DRA151, DRA165, DRA168, DRA171).
 
-The spec itself comes first (`ValidatePodSpec`), then its claims. `resources` checks requests and limits. Fields that do
-not affect scheduling (probes, volumes, security) are not checked.
+`resources` checks requests and limits. Fields that do not affect scheduling (probes, volumes, security) are not
+checked.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _WEIGHTS = range(1, 101)
 
 
 def check(path: FieldPath, spec: PodSpec, written: Mapping[str, Any], target: Target) -> Iterator[Problem]:
-    """Check the pod spec at a path of an object. `written` is the object as it is in the manifest."""
+    """Check the pod spec at a path in an object. `written` is the object as it is in the manifest."""
     yield from _containers(path, spec)
     if value_at(written, (*path, "ephemeralContainers")):
         yield EPHEMERAL.at((*path, "ephemeralContainers"), "can't be set when a pod is created")
@@ -100,7 +100,7 @@ def check(path: FieldPath, spec: PodSpec, written: Mapping[str, Any], target: Ta
 
 
 def one_of(rule: Rule, path: FieldPath, text: str, known: Sequence[str]) -> Iterator[Problem]:
-    """Yield a problem if the text is not one of the known texts."""
+    """Yield a problem if the text is not one of the allowed texts."""
     if text not in known:
         yield rule.at(path, f"{shown(text)} is not one of {', '.join(known)}", nearest(text, known) or "")
 

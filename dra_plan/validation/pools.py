@@ -1,12 +1,13 @@
-"""DRA210 to DRA217: the slices in a pool together, as the allocator gathers them.
+"""Rules about the slices of a pool, as the allocator gathers them (DRA210 to DRA217).
 
-The slices that one node gathers together come first, because only these can contradict each other; then the rules.
+Slices can contradict each other only if one node sees them both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dra_plan.allocator import AllocationError, PoolID
 from dra_plan.allocator.pools import PoolSlice, targets
@@ -26,17 +27,16 @@ from .subject import Subject
 
 
 class Sighting:
-    """Finds out which slices a node can see together. Nodes in the input and nodes that slices name are considered."""
+    """Determines which slices a node can see together, for the nodes in the input and the nodes that slices name."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
         self._known: Remembered[tuple[PoolSlice, PoolSlice], bool] = Remembered()
 
     def joins(self, one: PoolSlice, other: PoolSlice) -> bool:
-        """Return whether one node can see both slices.
+        """Return whether a node may see both slices.
 
-        This is the case if a known node sees both slices, or if an unknown node that matches both node selectors would
-        see both slices.
+        It may be a known node, or an unknown node that matches both node selectors.
         """
         spec, beside = one.object.spec, other.object.spec
         if spec.node_name and beside.node_name:

@@ -1,4 +1,4 @@
-"""DRA228, DRA229: pods, claims and workloads that exceed a ResourceQuota even if nothing else uses it.
+"""Rules about pods, claims and workloads that exceed a ResourceQuota even if nothing else uses it (DRA228, DRA229).
 
 `controllers/quota.py` defines what is charged. Objects that already exist in a cluster are not checked.
 """

@@ -1,7 +1,4 @@
-"""Turn paths into subjects. Only text that is not a document is rejected.
-
-A document's contents are validated later.
-"""
+"""Reading of manifests for validation. Text that is not a document is rejected; the contents are validated later."""
 
 from __future__ import annotations
 
@@ -9,10 +6,11 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import API_VERSION, KIND, ClusterInfo, Inventory, WrittenText
@@ -37,26 +35,25 @@ from .rule import Finding, Problem
 from .subject import MOST_SHOWN, Subject
 
 
-@dataclass(slots=True)
-class Reading:
-    """What was read: the objects in input order, their texts (which contain comments), and all sources."""
+class Reading(Struct):
+    """What was read: the objects in input order, their texts with comments, and all sources."""
 
     subjects: list[Subject] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
     unread: list[tuple[Subject, Problem, Finding]] = field(default_factory=list)
-    """The documents that cannot be read, which are omitted from the subjects."""
+    """The documents that cannot be read."""
     faults: list[Fault] = field(default_factory=list)
     """The reasons why documents cannot be read."""
 
     def whole(self) -> Reading:
-        """Return this reading. Raises `ManifestErrors` if a document was left out."""
+        """Return this reading. Raises `ManifestErrors` if a document could not be read."""
         if self.faults:
             raise ManifestErrors(self.faults)
         return self
 
     def cluster(self) -> Inventory:
-        """Return an inventory with only the ClusterInfo and Node objects, which show the cluster's release."""
+        """Return an inventory of the ClusterInfo and Node objects, which show the cluster's release."""
         nodes = {one.name: one.obj for one in self.subjects if isinstance(one.obj, Node)}
         return Inventory(nodes=list(nodes.values()), cluster_info=self._cluster_info())
 
@@ -77,10 +74,10 @@ def read(
     namespace: str = "default",
     before: Sequence[Source] = (),
 ) -> Reading:
-    """Return all objects in the paths. The sources in `before` are read first.
+    """Return all objects in the sources `before`, and then in the paths.
 
-    A document that cannot be read is left out and listed in `unread`. Raises `ManifestErrors` if a file cannot be read,
-    or if there is nothing to read.
+    Documents that cannot be read are listed in `unread`. Raises `ManifestErrors` if a file cannot be read, or if there
+    is nothing to read.
     """
     names = [os.fspath(path) for path in paths]
     if stdin is None and STDIN in names:
@@ -156,7 +153,7 @@ def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
 
 
 def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default") -> list[Subject]:
-    """Return subjects for plain objects that are not in a file. Raises `ManifestErrors` if a List is malformed."""
+    """Return subjects for plain objects that are not in a file. Raises `ManifestErrors` for a malformed List."""
     report = Report()
     subjects = [_subject(item, namespace) for value in values for item in unwrap(dict(value), Place(""), report)]
     if report.faults:
@@ -165,9 +162,9 @@ def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default
 
 
 def of_written(written: WrittenText, place: Place, namespace: str) -> Subject | None:
-    """Return the subject for an object in an inventory, or None if the inventory does not store the object's text.
+    """Return a subject for the text of an object in an inventory, or None if the inventory does not have the text.
 
-    The subject is created from the text. The subject's place is only the position where the object begins.
+    The place of the subject is only the position at which the object begins.
     """
     if not written.data:
         return None

@@ -1,10 +1,11 @@
-"""DRA201 to DRA208, DRA227: references to other objects, and whether these objects exist."""
+"""Rules about references to objects that do not exist (DRA201 to DRA208, DRA227)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from dra_plan.api.core import Namespace, Pod, PodResourceClaim, PodSpec
 from dra_plan.api.meta import FieldPath
@@ -155,8 +156,7 @@ def _extended(given: Input) -> Found:
             first[name] = subject.name
 
 
-@dataclass(frozen=True, slots=True)
-class _KnownClaims:
+class _KnownClaims(Struct, frozen=True):
     """Claims and templates by (namespace, name)."""
 
     claims: dict[tuple[str, str], ResourceClaimSpec]
@@ -254,7 +254,7 @@ def _admin(given: Input) -> Found:
 
 
 def admin_label(path: FieldPath, namespace: str, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Problem]:
-    """Check that the namespace allows the admin access that the field at `path` requests.
+    """Check that the namespace permits the admin access that is requested at `path`.
 
     `labels` contains the labels of the namespaces in the input.
     """

@@ -1,17 +1,17 @@
-"""Check whether the API server accepts the planned objects: pods, workloads, their claims, templates and classes.
+"""Checks that the API server accepts the planned pods and workloads, and their claims, templates and classes.
 
-Objects are checked one by one, new objects by their text and others as loaded, so that the check can run before every
-command; a rejected object is never part of a positive result. `run` validates whole inputs and points into their text.
+Every command checks the objects that it plans, and a rejected object is never part of a positive result. `run`
+validates whole inputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod
@@ -42,9 +42,9 @@ _MARK = b'"\0"'
 
 
 class ApiServerRefusals:
-    """The objects in an inventory that the API server rejects, and the reasons. Each object is checked only once.
+    """The objects in an inventory that the API server rejects, and the reasons.
 
-    `runtime_config` selects the API versions that the API server serves; `{}` means the stable versions, and None means
+    `runtime_config` selects the API versions that the API server serves: `{}` means the stable versions, and None means
     all versions that the target can serve.
     """
 
@@ -63,9 +63,8 @@ class ApiServerRefusals:
     def of(self, asked: Question) -> tuple[Finding, ...]:
         """Return the findings that make the API server reject the object, an object that it needs, or its pods.
 
-        The object's own findings come first. The findings for its controllers in the input follow, and then the
-        findings for claims, templates and classes, in the order in which the object names them. The result is empty if
-        the input shows no reason for a rejection.
+        The object's own findings come first, then those of its controllers in the input, and then those of the claims,
+        templates and classes, in the order in which the object names them.
         """
         found = [finding for each in self._about(asked) for finding in self._findings(each)]
         return tuple(dict.fromkeys([*found, *self._of_claims_to_come(asked)]))

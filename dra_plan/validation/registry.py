@@ -1,6 +1,6 @@
-"""Every rule by code, and the selection of rules. A code is never reused, and its rule's subject never changes.
+"""Every rule by code, and the selection of rules by options, settings and YAML comments.
 
-The table comes first, then selection by `--select`, `--ignore` and settings per file, then comments in YAML.
+A code is never reused, and always refers to the same subject.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _RULES = (
 
 
 RULES: dict[str, Rule] = {rule.code: rule for rule in sorted(_RULES, key=lambda rule: rule.code)}
-"""All rules in the order of their codes."""
+"""All rules, sorted by code."""
 
 
 # -- selection of rules ------------------------------------------------------------------------------------------------
@@ -84,12 +84,12 @@ RULES: dict[str, Rule] = {rule.code: rule for rule in sorted(_RULES, key=lambda 
 # `ignore` does.
 
 ALL = "DRA"
-"""The prefix of every code."""
+"""The prefix of all codes."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
-    """The rules that are selected, and the rules that are ignored in files that match a shell pattern."""
+    """The selected rules, and the rules to ignore in files that match a shell pattern."""
 
     select: tuple[str, ...] = (ALL,)
     ignore: tuple[str, ...] = ()
@@ -116,13 +116,13 @@ class RuleSelection:
 
 
 def check(code: str) -> None:
-    """Check that at least one rule has a code that begins with the text. Raises UsageError if there is none."""
+    """Check that a rule's code begins with the text. Raises UsageError otherwise."""
     if problem := unknown_code(code):
         raise UsageError(problem)
 
 
 def unknown_code(code: str) -> str:
-    """Return an error message if no rule's code begins with the text; otherwise, return ""."""
+    """Return an error message if no rule's code begins with the text, or "" otherwise."""
     if code and any(known.startswith(code) for known in RULES):
         return ""
     if near := nearest(code, RULES):
@@ -149,9 +149,9 @@ _SEPARATOR = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 
 
 class SparedLines(NamedTuple):
-    """A range of lines in which the rules with these code prefixes are suppressed.
+    """A range of lines in which rules with these code prefixes are suppressed.
 
-    The first line is line 1. The range includes its first and its last line.
+    Lines are numbered from 1, and the range includes its last line.
     """
 
     first: int
@@ -159,13 +159,13 @@ class SparedLines(NamedTuple):
     codes: tuple[str, ...]
 
     def spares(self, finding: Finding) -> bool:
-        """Return whether the finding is in these lines and its code is suppressed."""
+        """Return whether the finding is in these lines and has a suppressed code."""
         held = any(self.first <= line <= self.last for line in (finding.line, finding.field_line))
         return held and finding.code.startswith(self.codes)
 
 
 class CommentMistake(NamedTuple):
-    """A comment that suppresses less than it seems to suppress, and the reason. The first line is line 1."""
+    """A comment that suppresses less than it seems to, and the reason. Lines are numbered from 1."""
 
     file: str
     line: int
@@ -201,9 +201,9 @@ def spared_by(text: str) -> list[SparedLines]:
 
 
 def mistakes_in(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the mistake for each comment that is meant to suppress findings but does not work.
+    """Yield each comment that is meant to suppress findings but does not work, as its line and the mistake.
 
-    A comment that names an unknown code is also a mistake.
+    Naming an unknown code is also a mistake.
     """
     for number, line in enumerate(text.split("\n"), 1):
         match, meant = _COMMENT.search(line), _DIRECTIVE.search(line)

@@ -1,4 +1,4 @@
-"""DRA161 to DRA164: the resources of containers, pods and quotas (`ValidateResourceRequirements`)."""
+"""Rules about the resources of containers, pods and quotas (DRA161 to DRA164; `ValidateResourceRequirements`)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _Amounts = Mapping[str, QuantityText]
 
 
 def check_containers(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
-    """Check the resource requests and limits of each container of a pod."""
+    """Check the resource requests and limits of each container in a pod."""
     for field, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):
         for index, container in enumerate(containers):
             at = (*path, field, index, "resources")
@@ -80,7 +80,7 @@ def check_containers(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
 
 
 def check_pod(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
-    """Check the resource requests of the pod as a whole (upstream: `validatePodResources`)."""
+    """Check the pod-level resource requests and limits (upstream: `validatePodResources`)."""
     resources = spec.resources
     if resources is None:
         return
@@ -98,7 +98,7 @@ def check_pod(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
 
 
 def is_huge(name: str) -> bool:
-    """Return whether the resource is a huge-page resource. The size of the pages does not matter."""
+    """Return whether the resource consists of huge pages of any size."""
     return name.startswith(_HUGE)
 
 
@@ -205,7 +205,7 @@ def _together(spec: PodSpec, name: str) -> Quantity | None:
         if asked is None:
             continue
         beside = asked if running is None else running + asked
-        if container.restart_policy == "Always":
+        if container.is_sidecar:
             running = beside
         most = beside if most is None else max(most, beside)
     for container in spec.containers:
@@ -221,10 +221,7 @@ def _request(container: Container, name: str) -> Quantity | None:
 
 
 def check_quota(value: Mapping[str, Any]) -> Iterator[Problem]:
-    """Check the limits of a ResourceQuota in the form in which the manifest has them.
-
-    Upstream's function is `ValidateResourceQuotaSpec`.
-    """
+    """Check the limits of a ResourceQuota as written in the manifest (upstream: `ValidateResourceQuotaSpec`)."""
     hard = value_at(value, ("spec", "hard"))
     for name, limit in (hard if isinstance(hard, dict) else {}).items():
         if not isinstance(name, str):

@@ -1,22 +1,18 @@
-"""A rule as data, a problem (a rule that an object violates at a field), and a finding (a problem with its place).
-
-The checks that find problems are in other modules.
-"""
+"""A rule, a problem (a violation of a rule at a field), and a finding (a problem with its place in the input)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import IntEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from dra_plan.api.meta import FieldPath
 from dra_plan.documents.findings import FindingEntry, Refuser, RuleEntry, SourceExcerpt
 
 
 class Severity(IntEnum):
-    """The severity of a finding.
-
-    Severities are ordered. `--fail-on` includes findings of the given severity or a higher severity.
-    """
+    """The severity of a finding. `--fail-on` includes findings of the given severity or higher."""
 
     INFO = 1
     WARNING = 2
@@ -26,8 +22,7 @@ class Severity(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A rule of `validate`: its stable code, its title, why it matters, and how to fix a violation."""
 
     code: str
@@ -36,25 +31,21 @@ class Rule:
     why: str
     fix: str
     refused_by: Refuser | None = None
-    """The component that rejects a violation; None if the rule is advice, or follows from other objects."""
+    """The component that rejects a violation. None if the rule is only advice, or depends on other objects."""
 
     def entry(self) -> RuleEntry:
-        """Return the rule in the form that documents use."""
+        """Return the rule as an entry of a document."""
         return RuleEntry(code=self.code, severity=str(self.severity), title=self.title, why=self.why, fix=self.fix)
 
     def at(self, path: FieldPath, message: str, suggestion: str = "") -> Problem:
-        """Return a problem with the field at `path`. `suggestion` is the corrected text, if there is one.
-
-        The path is the path in v1.
-        """
+        """Return a problem with the field at the v1 path `path`. `suggestion` is the corrected text, if any."""
         return Problem(self, path, message, suggestion)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A violation of a rule by an object.
 
-    The path is the path in v1. When the problem is reported, the path is converted to the path in the manifest.
+    The path is a v1 path, which is converted to the path in the manifest when the problem is reported.
     """
 
     rule: Rule
@@ -62,46 +53,40 @@ class Problem:
     message: str
     suggestion: str = ""
     written: bool = False
-    """True if the path is already as in the manifest."""
+    """Whether the path is already the path in the manifest."""
     of_key: bool = False
-    """True if the key is wrong instead of the value."""
+    """Whether the key is wrong, and not the value."""
     offset: int | None = None
-    """The position in the field's text, in characters; None for the field as a whole."""
+    """The position in the field's text in characters, or None for the whole field."""
     field: str = ""
-    """The API server's name for the field, if it differs from the path."""
+    """The API server's name of the field, if it differs from the path."""
     value: str = ""
     """The value that the field should have, if a fix needs it."""
     expression: str = ""
     """The selector that does not compile."""
 
     def called(self, field: str) -> Problem:
-        """Return the problem with `field` as the name that the API server uses for the field."""
+        """Return the problem with `field` as the API server's name of the field."""
         return replace(self, field=field)
 
 
 def refused(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that the API server enforces when an object is written.
-
-    kubectl's strict decoding may enforce the rule before the API server does.
-    """
+    """Return a rule that the API server or kubectl's strict decoding enforces when an object is written."""
     return Rule(code, Severity.ERROR, title, why, fix, "APIServer")
 
 
 def unschedulable(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that the scheduler enforces. After a violation, pods stay pending or devices are not used."""
+    """Return a rule whose violation leaves pods pending or devices unused."""
     return Rule(code, Severity.ERROR, title, why, fix, "Scheduler")
 
 
 def error(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that is violated only by mistake. Neither the API server nor the scheduler enforces the rule."""
+    """Return a rule that is violated only by mistake. Neither the API server nor the scheduler enforces it."""
     return Rule(code, Severity.ERROR, title, why, fix)
 
 
 def warning(code: str, title: str, why: str, fix: str, refused_by: Refuser | None = None) -> Rule:
-    """Return a rule whose violation is probably a mistake.
-
-    `refused_by` is the component that rejects the object, or None if the object is accepted.
-    """
+    """Return a rule whose violation is probably a mistake. `refused_by` is the component that rejects it, if any."""
     return Rule(code, Severity.WARNING, title, why, fix, refused_by)
 
 
@@ -114,13 +99,12 @@ def info(code: str, title: str, why: str, fix: str) -> Rule:
 # Findings are ready for any output.
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A violation of a rule, and its position in the input.
 
-    The first line and the first column have the number 1, the end is exclusive, and 0 means unknown. `file` is the name
-    that the user gave (`-` for standard input). `object` is `KIND NAMESPACE/NAME`. `field` is the path as it is in the
-    manifest. `suggestion` is the corrected text, or "" if there is none.
+    Lines and columns are numbered from 1, and 0 means unknown. The end is exclusive. `file` is the name that the user
+    gave (`-` for standard input). `object` is `KIND NAMESPACE/NAME`. `field` is the path in the manifest. `suggestion`
+    is the corrected text, or "" if there is none.
     """
 
     rule: Rule
@@ -134,7 +118,7 @@ class Finding:
     end_line: int = 0
     end_column: int = 0
     field_line: int = 0
-    """The line of the field's key, at the end of which comments may be; the value may begin below it."""
+    """The line of the field's key, at the end of which a comment may be. The value may begin on a later line."""
     excerpt: SourceExcerpt | None = None
 
     @property
@@ -148,7 +132,7 @@ class Finding:
         return self.rule.severity
 
     def entry(self) -> FindingEntry:
-        """Return the finding in the form that documents use. The fix is left out, because it is not known here."""
+        """Return the finding as an entry of a document, without a fix."""
         return FindingEntry(
             code=self.code,
             severity=str(self.severity),

@@ -1,10 +1,12 @@
-"""Apply all rules to one input; reported findings are sorted by place, and suppressed findings are counted."""
+"""Validation of one input against all rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
+
+from msgspec.structs import replace
 
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
 from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
@@ -25,15 +27,16 @@ _TOGETHER = (references, admission, quotas, pools, matching, fitness, taint_rule
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result of validation. `objects` is the number of objects that were checked.
+    """The result of validation.
 
-    `spared` is the number of findings that comments or settings suppressed. `untried` is the number of selectors that
-    were not tried on all devices, because this would have cost more than a check may spend.
+    - `objects`: the number of checked objects
+    - `spared`: the number of findings that comments or settings suppressed
+    - `untried`: the number of selectors that were not evaluated on all devices because this would have cost too much
     """
 
     findings: tuple[Finding, ...]
     broken: tuple[tuple[Subject, Problem], ...]
-    """The object and the problem of each finding, in the same order."""
+    """The object and the problem of each finding, in the same order as the findings."""
     spared: int
     objects: int
     untried: int = 0
@@ -50,10 +53,10 @@ def judge(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> Judgement:
-    """Return all findings that are reported, in input order.
+    """Return all findings that are not suppressed, sorted by place.
 
-    If `ignore_unknown` is set, fields that are not in any schema are not reported. An object that is also in `against`
-    is validated as an update. `runtime_config` selects the API versions that the API server serves; None means all
+    If `ignore_unknown` is set, fields that are not in any schema are not reported. Objects that are also in `against`
+    are validated as updates. `runtime_config` selects the API versions that the API server serves; None means all
     versions that the release can serve.
     """
     comments = Comments(reading.texts)

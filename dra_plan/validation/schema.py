@@ -1,10 +1,11 @@
-"""DRA0xx: the rules in the published schemas, for headers, types, unknown and required fields, and versions."""
+"""Rules from the published schemas: headers, types, unknown and required fields, and versions (DRA0xx)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from dra_plan.api.go_text import go_quote
 from dra_plan.api.meta import FieldPath
@@ -152,7 +153,7 @@ _MEND_SHOWN = 6
 
 
 def header_problems(header: Header) -> Iterator[Problem]:
-    """Yield the problems that make the kind of an object unknown."""
+    """Yield the problems that make it impossible to tell an object's kind."""
     if header.api_version in (None, "") and header.kind in (None, ""):
         yield NO_HEADER.at((), "has neither apiVersion nor kind, and so is no manifest")
         return
@@ -164,25 +165,25 @@ def header_problems(header: Header) -> Iterator[Problem]:
 
 
 def unknown_version(api_version: str, kind: Kind) -> Problem:
-    """Return the problem with an apiVersion that was never published, although its group is known."""
+    """Return the problem with an apiVersion that was never published, in an API group that is known."""
     return next(removed(api_version), None) or wrong_version(
         UNKNOWN_VERSION, f"there is no {kind.name} in {api_version}", kind.api_version
     )
 
 
 def removed(api_version: str) -> Iterator[Problem]:
-    """Yield the problem with an object of the first DRA API. A change of the apiVersion alone does not fix it."""
+    """Yield the problem with an object of the first DRA API. Changing only the apiVersion does not fix it."""
     if message := kinds.removed(api_version):
         yield UNKNOWN_VERSION.at(("apiVersion",), message)
 
 
 def wrong_version(rule: Rule, message: str, better: str) -> Problem:
-    """Return a problem with the apiVersion. `better` is the correct apiVersion, or "" if it is unknown."""
+    """Return a problem with the apiVersion. `better` is the correct one, or "" if it is unknown."""
     return replace(rule.at(("apiVersion",), message, f"apiVersion: {better}" if better else ""), value=better)
 
 
 def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
-    """Yield a problem if no API server can know this kind in this apiVersion, not even with extensions."""
+    """Yield a problem if no API server can serve this kind in this apiVersion, even with extensions."""
     if kinds.removed(api_version):
         yield from removed(api_version)
         return
@@ -195,15 +196,12 @@ def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
 
 
 def undecodable(reason: str) -> Problem:
-    """Return the problem that an object cannot be decoded. No other schema rule covers `reason`."""
+    """Return the problem with an object that cannot be decoded. No other rule covers the reason."""
     return UNDECODABLE.at((), f"can't be decoded: {reason}")
 
 
 def problems(value: dict[str, Any], decoded: DecodedFields, kind: Kind, version: str) -> Iterator[Problem]:
-    """Yield the schema problems that were found when the object was decoded.
-
-    The object is compared with the schema of the version in which it is written.
-    """
+    """Yield the problems that were found when the object was decoded with the schema of its own API version."""
     for path, message, hint in decoded.wrong:
         yield Problem(WRONG_TYPE, path, message, hint, written=True)
     for path in decoded.missing:
@@ -267,9 +265,9 @@ def _is_claim_source(path: FieldPath, kind: Kind) -> bool:
 
 
 def without_sources(value: dict[str, Any], kind: Kind) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the object with the pod's claims in the current form, and a problem for each claim in the older form.
+    """Return the object with the pod's claims in the current form, and a problem for each claim in the old form.
 
-    The older form was used before Kubernetes 1.31.
+    The old form, with `source`, was used before Kubernetes 1.31.
     """
     if not kind.pod_spec:
         return value, []

@@ -1,13 +1,14 @@
-"""DRA12x, DRA131, DRA137, DRA138, DRA154: selectors and taints as the API server validates them.
+"""Rules of the API server about selectors, taints and tolerations (DRA12x, DRA131, DRA137, DRA138, DRA154).
 
-CEL selectors in classes and requests come first, compiled by the rules for new expressions, with their estimated cost;
-then node selectors; then taints and tolerations. `matching` evaluates selectors against the devices in the input.
+CEL selectors are compiled, and their cost is estimated, by the rules for new expressions. `matching` evaluates
+selectors on the devices in the input.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from dra_plan.api.go_text import label_key_problems, label_value_problems
@@ -54,7 +55,7 @@ RULES = (NO_CEL, DOES_NOT_COMPILE, TOO_COSTLY)
 
 
 def check(path: FieldPath, selectors: Sequence[DeviceSelector], target: Target) -> Iterator[Problem]:
-    """Check the selectors in a class or request."""
+    """Check the CEL selectors of a class or a request."""
     yield from at_most(path, selectors, SELECTORS, "selector")
     for index, selector in enumerate(selectors):
         at = (*path, index, "cel")
@@ -81,7 +82,7 @@ def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
 
 
 def hinted(problem: Problem, published: Publications, target: Target) -> Problem:
-    """Return the problem. If its expression does not compile, the probably intended expression is added."""
+    """Return the problem with the expression that was probably meant, if its own expression does not compile."""
     if problem.rule is not DOES_NOT_COMPILE or not problem.expression:
         return problem
 
@@ -138,7 +139,7 @@ _FIELD_OPERATORS = _OPERATORS[:2]
 
 
 def check_node_selector(path: FieldPath, selector: NodeSelector, *, in_device: bool) -> Iterator[Problem]:
-    """Check the node selector of a slice or of one of its devices."""
+    """Check the node selector of a slice or a device."""
     terms, path = selector.node_selector_terms, (*path, "nodeSelectorTerms")
     if len(terms) != 1:
         rule = UNREADABLE_SELECTOR if terms and in_device else NODE_SELECTOR
@@ -223,7 +224,7 @@ _EFFECTS = ("None", "NoSchedule", "NoExecute")
 
 
 def selector(path: FieldPath, given: DeviceTaintSelector | None) -> Iterator[Problem]:
-    """Check the device selector of a taint rule. Each name in the selector must have a valid format."""
+    """Check the names in the device selector of a DeviceTaintRule."""
     if given is not None and given.driver is not None:
         yield from names.driver((*path, "driver"), given.driver)
     if given is not None and given.pool is not None:

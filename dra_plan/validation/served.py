@@ -1,4 +1,4 @@
-"""The versions of a kind that an API server serves: those a release can serve, restricted by `--runtime-config`."""
+"""The versions of a kind that an API server serves, depending on the release and on `--runtime-config`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dra_plan.releases import Target
 
 DRA = "resource.k8s.io"
 RuntimeConfig = Mapping[str, bool]
-"""The `--runtime-config` switches: `api/all`, `api/beta`, `GROUP/VERSION`, optionally with `/RESOURCE`."""
+"""The settings in `--runtime-config`. A key is `api/all`, `api/beta`, or GROUP/VERSION, optionally with /RESOURCE."""
 
 _COULD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "DeviceTaintRule": {
@@ -32,20 +32,20 @@ _ENTRY = re.compile(r"[a-z0-9.-]+/[a-z0-9]+(/[a-z]+)?\Z")
 
 
 def is_versioned(kind: Kind) -> bool:
-    """Return whether releases differ in the versions of this kind, or a release may not serve some of the versions."""
+    """Return whether releases or API servers differ in the versions of this kind that they serve."""
     return kind.group == DRA or kind.name in _COULD
 
 
 def could_serve(kind: Kind, target: Target) -> tuple[str, ...]:
-    """Return the versions of the kind that the target can serve. The newest version comes first."""
+    """Return the versions of the kind that the target can serve, newest first."""
     known = _COULD.get(kind.name)
     return ("v1", "v1beta2", "v1beta1") if known is None else known[target.version]
 
 
 def served(kind: Kind, target: Target, config: RuntimeConfig | None) -> tuple[str, ...]:
-    """Return the versions of the kind that the API server serves with this `--runtime-config`.
+    """Return the versions of the kind that an API server with this `--runtime-config` serves, newest first.
 
-    If `config` is None, all versions are served. By default, only stable versions are served (KEP-3136).
+    By default, it serves only stable versions (KEP-3136). If `config` is None, it serves all versions.
     """
     could = could_serve(kind, target)
     if config is None:
@@ -65,10 +65,9 @@ def _is_on(kind: Kind, version: str, newest: str, target: Target, config: Runtim
 
 
 def parse(options: list[str] | None) -> dict[str, bool]:
-    """Return the values of `--runtime-config` options, which are in kube-apiserver's format.
+    """Parse `--runtime-config` options, which have kube-apiserver's format, for example `api/beta=true,GROUP/VERSION`.
 
-    For example, `api/beta=true,GROUP/VERSION` has two keys. If a key is repeated, its last value is used. Raises
-    UsageError for other forms.
+    A key without a value means true. The last value of a repeated key is used. Raises UsageError for other forms.
     """
     config: dict[str, bool] = {}
     for item in (part.strip() for option in options or () for part in option.split(",")):

@@ -1,14 +1,11 @@
-"""One object to validate, as it was written and as the API server would store it.
-
-The characters in the manifest to show for a problem come first, then the object itself.
-"""
+"""An object to validate, and the text in the manifest that a finding marks."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from dra_plan.api.meta import FieldPath, Object
 from dra_plan.documents.findings import SourceExcerpt
@@ -24,15 +21,15 @@ from .rule import Finding, Problem
 # This is the value, the key, or the nearest existing field.
 
 MOST_SHOWN = 240
-"""The maximum number of characters in an excerpt, which is the part around the place if the line is longer."""
+"""The maximum number of characters in an excerpt. Of a longer line, only the part around the marked text is shown."""
 _BEFORE = 80
 """The maximum number of characters before the place in the excerpt of a long line."""
 
 
 class MarkedText(NamedTuple):
-    """The text of a source that a finding marks, and the line on which the text begins.
+    """The text that a finding marks in a source, and the excerpt around it.
 
-    The first line and the first column have the number 1, and ends are not included.
+    Lines and columns are numbered from 1, and ends are exclusive.
     """
 
     line: int
@@ -40,15 +37,15 @@ class MarkedText(NamedTuple):
     end_line: int
     end_column: int
     field_line: int
-    """The line with the field's key, which differs if the value begins below it."""
+    """The line of the field's key. The value may begin on a later line."""
     excerpt: str
-    """The line, or a part of it if it is long."""
+    """The line, or a part of it if the line is long."""
     excerpt_column: int
     """The column at which the excerpt begins."""
 
 
 def mark(document: DocumentText, prefix: FieldPath, path: FieldPath, problem: Problem, root: object) -> MarkedText:
-    """Return the text that is marked for a problem with the field at `path` of the object `root`.
+    """Return the text to mark for a problem with the field at `path` of the object `root`.
 
     `prefix` is the path of the object in the document.
     """
@@ -141,11 +138,11 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     name: str = ""
     obj: Object | None = None
     problems: tuple[Problem, ...] = ()
-    """The problems found by reading the object."""
+    """The problems found while reading the object."""
     faults: tuple[FieldPath, ...] = ()
-    """The fields, as written, that cannot be decoded. `obj` has their probable meaning."""
+    """The paths of fields in the manifest that cannot be decoded. `obj` contains their probable values."""
     lost: bool = False
-    """True if the meaning of one of these fields is unclear."""
+    """Whether any of these fields has no probable value."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -154,13 +151,13 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_flat(self) -> bool:
-        """Whether the version has the fields of `exactly` directly in the request, and device fields in `basic`."""
+        """Whether this API version has no `exactly` in requests, but has `basic` in devices."""
         return self.version in FLAT_VERSIONS
 
     def follows_from_fault(self, problem: Problem) -> bool:
         """Return whether the problem is only a consequence of a field that cannot be decoded.
 
-        This is the case if the problem is with the field, with a part of the field, or with a parent of the field.
+        This is the case if the problem concerns the field, a part of it, or its parent.
         """
         if not self.faults or problem in self.problems:
             return False
@@ -168,7 +165,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
         return any(path[: len(fault)] == fault or path == fault[:-1] for fault in self.faults)
 
     def as_written(self, path: FieldPath) -> FieldPath:
-        """Return the path of a v1 field in the API version in which the object is written."""
+        """Return the path that a v1 field has in the object as it is written."""
         if self.kind is None or not self.is_flat:
             if self.kind is not None and is_flat(self.value, self.kind, path):
                 return flattened(self.kind, path)
@@ -195,7 +192,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
         return path
 
     def finding(self, problem: Problem) -> Finding:
-        """Return the problem as a finding with its place in the input."""
+        """Return the problem as a finding, with its place in the input."""
         path = problem.path if problem.written else self.as_written(problem.path)
         document = self.place.find_text()
         found = Finding(

@@ -1,4 +1,4 @@
-"""DRA250 to DRA252: device taint rules together with the devices in the input."""
+"""Rules about DeviceTaintRules that depend on the devices in the input (DRA250 to DRA252)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SELECTOR: FieldPath = ("spec", "deviceSelector")
 
 
 def check(given: Input) -> Iterator[tuple[Subject, Problem]]:
-    """Check all taint rules in the input."""
+    """Check all DeviceTaintRules in the input."""
     for subject, rule in given.of(DeviceTaintRule):
         if not given.target.features.device_taint_rules:
             message = f"Kubernetes {given.target.version} ignores this object: feature gate DRADeviceTaintRules is off"

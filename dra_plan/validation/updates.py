@@ -1,7 +1,6 @@
-"""DRA30x: an object as an update to an existing one, with immutable fields, and existing faults that may remain.
+"""Rules about updates of existing objects (DRA30x): immutable fields, and existing problems that may remain.
 
-The rules are those of `ValidateResourceClaimUpdate` and similar functions; no run of an API server was recorded for
-them.
+They follow `ValidateResourceClaimUpdate` and similar upstream functions. No run of an API server was recorded for them.
 """
 
 from __future__ import annotations
@@ -63,11 +62,9 @@ _AS_A_WHOLE: tuple[FieldPath, ...] = (("spec", "selectors"), ("spec", "config"))
 def as_updates(
     found: Iterable[tuple[Subject, Problem]], subjects: Sequence[Subject], against: Iterable[Subject], target: Target
 ) -> Iterator[tuple[Subject, Problem]]:
-    """Yield the problems with subjects.
+    """Yield the problems with the subjects. A subject is validated as an update if `against` contains the object.
 
-    If `against` contains a subject's object, the subject is an update of this object.
-
-    For an update, problems that the old object already has are left out, and changes that are not allowed are added.
+    For an update, problems that the old object already has are left out, and changes to immutable fields are added.
     """
     old = {subject.key: subject for subject in against if _is_named(subject)}
     pairs = {subject: old[subject.key] for subject in subjects if _is_named(subject) and subject.key in old}

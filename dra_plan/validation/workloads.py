@@ -1,4 +1,4 @@
-"""DRA166, DRA167, DRA169, DRA170, DRA172: workloads, disruption budgets and priority classes on their own."""
+"""Rules about single workloads, disruption budgets and priority classes (DRA166, DRA167, DRA169, DRA170, DRA172)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ PRIORITY_CLASS = refused(
 RULES = (SELECTOR, NUMBER, JOB, BUDGET, PRIORITY_CLASS)
 
 HIGHEST_PRIORITY = 1_000_000_000
-"""The highest value for a class that is not built into Kubernetes."""
+"""The highest value of a priority class that is not built into Kubernetes."""
 SYSTEM = "system-"
 _SYSTEM_CLASSES = ("system-node-critical", "system-cluster-critical")
 _PREEMPTION = ("Never", "PreemptLowerPriority")
@@ -94,7 +94,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check(workload: AnyWorkload, template_path: FieldPath, written: Mapping[str, Any]) -> Iterator[Problem]:
-    """Check a workload as it is in the manifest, except for the pod spec in the template at `template_path`."""
+    """Check a workload as written in the manifest, except for the pod spec in its template."""
     template = pod_template(workload)
     if isinstance(workload, CustomWorkload):
         return
@@ -191,7 +191,7 @@ def _numbers(written: Mapping[str, Any], path: FieldPath, fields: tuple[str, ...
 
 
 def check_other(obj: Object) -> Iterator[Problem]:
-    """Check a disruption budget or a priority class. Nothing is checked for objects of other kinds."""
+    """Check a disruption budget or a priority class. Objects of other kinds are not checked."""
     if isinstance(obj, PodDisruptionBudget):
         yield from _budget(obj)
     elif isinstance(obj, PriorityClass):

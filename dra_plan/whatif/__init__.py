@@ -1,6 +1,6 @@
-"""Edits of a cluster: for example, a node is cordoned, drained or added, a pod evicted or bound, or an object removed.
+"""Edits of a cluster, such as draining a node or removing an object.
 
-An edit creates a new inventory; the original stays unchanged. Nothing here decides what fits.
+Each edit creates a new inventory. Edits do not check whether anything fits.
 """
 
 from .applying import Apply, Restart

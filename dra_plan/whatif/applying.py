@@ -1,4 +1,4 @@
-"""Edits that write: objects applied to a cluster, and the restart of every pod."""
+"""Edits that apply objects to a cluster, and that restart every pod."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _LOOKUPS = ("origins", "as_written", "template_makers", "texts")
 
 @dataclass(frozen=True)
 class Apply:
-    """An edit that creates new objects and replaces existing objects, as `kubectl apply` does.
+    """An edit that creates new objects and replaces existing ones, as `kubectl apply` does.
 
-    Some fields are kept if the manifest does not have them, because the API server sets them: the status, the UID, the
-    creation time and, for a pod, the node. The values of all other missing fields are lost.
+    Fields that the API server sets are kept if the manifest omits them: the status, the UID, the creation time and, for
+    a pod, the node. All other omitted fields are lost.
     """
 
     objects: Inventory
@@ -92,14 +92,14 @@ def _is_default(status: Object | None) -> bool:
 
 @dataclass(frozen=True)
 class Restart:
-    """An edit that restarts every pod. All running pods are evicted and become pending under the same names.
+    """An edit that evicts all running pods and makes them pending under the same names.
 
-    Pods without a controller are evicted too, because the user is expected to recreate them. DaemonSet pods and static
-    pods are not evicted.
+    This includes pods without a controller, which the user is expected to recreate. DaemonSet pods and static pods are
+    not evicted.
     """
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster after every pod that can move has been evicted from its node."""
+        """Return the cluster after every pod that may leave its node has been evicted."""
         running = [pod for pod in inventory.pods if pod.spec.node_name and not ended(pod)]
         leaving = [pod for pod in running if not (belongs_to_node(pod) or pod.metadata.deletion_timestamp)]
         bare = [pod for pod in leaving if not comes_back(pod)]

@@ -1,4 +1,4 @@
-"""Edits that change one field in an object: a node's labels, a workload's replicas, a device's taints."""
+"""Edits of a single field: a node's labels, a workload's replicas, or a device's taints."""
 
 from __future__ import annotations
 
@@ -31,16 +31,13 @@ def _applied(obj: Any, was: Any) -> AppliedEdit:
 
 @dataclass(frozen=True)
 class Label:
-    """An edit that sets labels on a node. A value of None removes the label, as `kubectl label NODE KEY-` does."""
+    """An edit that sets labels on a node. The value None removes a label, as `kubectl label node NODE KEY-` does."""
 
     node: str
     labels: Mapping[str, str | None]
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster after the node's labels are set.
-
-        Raises UsageError for an unknown node or an invalid label.
-        """
+        """Return the cluster with the labels set. Raises UsageError for an unknown node or an invalid label."""
         for key, value in self.labels.items():
             problems = [*label_key_problems(key), *label_value_problems(value or "")]
             if problems:
@@ -54,19 +51,19 @@ class Label:
 
 @dataclass(frozen=True)
 class Scale:
-    """An edit that sets the number of replicas of the workload KIND/NAME or KIND/NAMESPACE/NAME.
+    """An edit that sets the replicas of the workload KIND/NAME or KIND/NAMESPACE/NAME, or the parallelism of a Job.
 
-    For a Job, the number is the parallelism. Additional replicas are pending pods. If the number is lower than before,
-    all running pods stay, because only the controller can choose which pods it deletes.
+    Additional replicas become pending pods. If the number decreases, all running pods stay, because only the controller
+    can choose which pods to delete.
     """
 
     workload: str
     replicas: int
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster in which the workload has this number of replicas.
+        """Return the cluster with the workload scaled.
 
-        Raises UsageError for an unknown workload, and for a workload without replicas.
+        Raises UsageError if the workload is unknown or cannot be scaled, or if the number is negative.
         """
         if self.replicas < 0:
             raise UsageError(f"replicas: {self.replicas} is not a number of pods: it must be at least 0")
@@ -82,9 +79,9 @@ class Scale:
 
 @dataclass(frozen=True)
 class TaintDevice:
-    """An edit that adds a taint to a device as if the device's driver had published the taint.
+    """An edit that adds a taint to a device, as if the driver had published it.
 
-    The taint replaces any taint with the same key and effect.
+    The taint replaces an existing taint with the same key and effect.
     """
 
     device: DeviceID
@@ -100,7 +97,7 @@ class TaintDevice:
         return cls(device, DeviceTaint(key=key, value=value, effect=effect))
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster with the taint in every slice that has the device.
+        """Return the cluster with the taint in every slice that lists the device.
 
         Raises UsageError for an unknown device.
         """

@@ -1,8 +1,7 @@
-"""Edits to a cluster, which are values that create a new inventory from an existing one, and report their effects.
+"""Edits to a cluster, and the actions of controllers when pods leave their nodes.
 
-The interface of every edit comes first; then `Cordon`; the actions of controllers when pods leave; the edits that make
-pods leave, `Drain` and `Evict`; `Bind`, which puts a pending pod on a node; and `Without`, which removes an object. New
-nodes (`AddNodes`) are in `node_copy`. Nothing here checks what fits afterwards.
+`Edit` is the interface. `Cordon`, `Drain`, `Evict`, `Bind` and `Without` are defined here, and `AddNodes` in
+`node_copy`. Edits do not check whether anything fits.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ from dra_plan.near import nearest
 
 @dataclass(frozen=True)
 class Edited:
-    """The cluster after an edit.
+    """The cluster after an edit, and what the edit did.
 
-    Lists that the edit does not change are the same Python objects as in the inventory before the edit.
+    Unchanged lists are shared with the inventory before the edit.
     """
 
     inventory: Inventory
@@ -51,14 +50,14 @@ class Edit(Protocol):
     """A change to a cluster."""
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster after the change. The inventory itself is not changed.
+        """Return the cluster after the change, without modifying `inventory`.
 
-        Raises UsageError if the edit can't be made in the inventory.
+        Raises UsageError if the edit can't be made.
         """
 
 
 def node_named(inventory: Inventory, name: str) -> Node:
-    """Return the node with this name. Raises UsageError for an unknown name; the message suggests a similar name."""
+    """Return the node with this name. Raises UsageError for an unknown name, with a suggestion if a name is similar."""
     for node in inventory.nodes:
         if node.metadata.name == name:
             return node
@@ -66,13 +65,13 @@ def node_named(inventory: Inventory, name: str) -> Node:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> UsageError:
-    """Return the error for an unknown name. The message suggests a similar name, if there is one."""
+    """Return an error for an unknown name, with a suggestion if a known name is similar."""
     near = nearest(name, known)
     return UsageError(f"unknown {what} {name!r}" + (f" (did you mean {near!r}?)" if near else ""))
 
 
 def with_node(inventory: Inventory, changed: Node) -> list[Node]:
-    """Return all nodes after the changed node has replaced the node with the same name."""
+    """Return all nodes, after replacing the node that has the name of the changed node."""
     name = changed.metadata.name
     return [changed if node.metadata.name == name else node for node in inventory.nodes]
 
@@ -87,7 +86,7 @@ class Cordon:
     node: str
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster after the node is marked as unschedulable and the node controller has tainted it.
+        """Return the cluster with the node cordoned and tainted as unschedulable.
 
         Raises UsageError for an unknown node.
         """
@@ -96,7 +95,7 @@ class Cordon:
 
 
 def cordoned(node: Node) -> Node:
-    """Return the node marked as unschedulable, with the taint that the node controller then adds."""
+    """Return the node, marked as unschedulable and with the taint that the node controller adds."""
     taints = [taint for taint in node.spec.taints if (taint.key, taint.effect) != (UNSCHEDULABLE.key, "NoSchedule")]
     return structs.replace(node, spec=structs.replace(node.spec, unschedulable=True, taints=[*taints, UNSCHEDULABLE]))
 
@@ -111,7 +110,7 @@ _LEFT_TO_NODES = ("DaemonSet", "Node")
 
 @dataclass(frozen=True)
 class Departed:
-    """The cluster without the pods that left, and the changes to the claims of these pods."""
+    """The cluster after some pods have left, with the effects on their claims."""
 
     inventory: Inventory
     claims_gone: list[ObjectName]
@@ -119,16 +118,16 @@ class Departed:
 
 
 def belongs_to_node(pod: Pod) -> bool:
-    """Return whether a drain leaves the pod on its node, because the pod is a DaemonSet pod or a static pod."""
+    """Return whether the pod stays on its node during a drain because it is a DaemonSet pod or a static pod."""
     controller = pod.metadata.controller
     return controller is not None and controller.kind in _LEFT_TO_NODES
 
 
 def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None) -> Departed:
-    """Return the cluster after these pods have left. If `index` is given, it is the index of the inventory's claims.
+    """Return the cluster after these pods have left. `index`, if given, is the index of the inventory.
 
-    Claims that the pods control are deleted with the pods. Other claims are no longer reserved for the pods. If nothing
-    uses such a claim any more, the claim loses its devices (KEP-4381: the claim controller deallocates when
+    Claims that the pods control are deleted. Other claims are no longer reserved for the pods, and lose their devices
+    if they are not reserved for any other pod (KEP-4381: the claim controller deallocates a claim when
     `status.reservedFor` becomes empty).
     """
     if not pods:
@@ -155,11 +154,11 @@ def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None
 
 
 def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreates: bool = False) -> Departed:
-    """Return the cluster after these pods have left, with a replacement for each pod that is recreated.
+    """Return the cluster after these pods have left and their replacements, if any, have been created.
 
-    `index` is the index of the inventory's claims. Replacements come after all other pods. They are recorded as
-    `returning`, because they may not exist immediately: a StatefulSet may create its pods in order. If `recreates` is
-    set, the user recreates pods that have no controller.
+    Replacements come last in the list of pods. They are recorded as `returning`, because they may not exist
+    immediately: a StatefulSet, for example, may create its pods in order. If `recreates` is set, pods without a
+    controller also get replacements. `index` is the index of the inventory.
     """
     departed = depart(inventory, pods, index)
     returning = [pod for pod in pods if comes_back(pod) or (recreates and is_bare(pod))]
@@ -178,7 +177,7 @@ def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreat
 
 
 def comes_back(pod: Pod) -> bool:
-    """Return whether a controller still has to recreate the pod."""
+    """Return whether a controller will recreate the pod if it leaves."""
     controller = pod.metadata.controller
     return controller is not None and counts_for(pod, controller.kind)
 
@@ -227,10 +226,10 @@ class _Users:
 
 
 def successor(pod: Pod, time: str | None, version: str = "") -> Pod:
-    """Return the pod that a controller creates in place of the given pod.
+    """Return the pod that a controller creates to replace the given pod. The new pod has no node and no claims.
 
-    The new pod keeps the name of the given pod, so that results can be compared. `time` is the new pod's creation time,
-    and `version` its resource version. The new pod does not have a node or claims yet.
+    The new pod keeps the old name, so that results can be compared. `time` is the creation time, and `version` the
+    resource version.
     """
     metadata = structs.replace(
         pod.metadata,
@@ -244,10 +243,10 @@ def successor(pod: Pod, time: str | None, version: str = "") -> Pod:
 
 
 def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
-    """Return claims for a pod's replacement, in place of claims from templates that are missing from the input.
+    """Return the claims of the pod's replacement that come from templates missing from the input.
 
-    Each claim has the spec of the pod's old claim. The spec of a claim never changes, so an old claim shows what its
-    template contained when the claim was created.
+    Each has the spec of the corresponding old claim, which is the same as that of the template, because the spec of a
+    claim cannot change.
     """
     heir = successor(pod, None)
     made = []
@@ -263,7 +262,7 @@ def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
 
 
 def pod_name(pod: Pod) -> ObjectName:
-    """Return the pod's name in the form that documents use."""
+    """Return the pod's name as an `ObjectName`."""
     return ObjectName(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name)
 
 
@@ -271,13 +270,13 @@ def pod_name(pod: Pod) -> ObjectName:
 # These pods have to leave, and are known only because claims are reserved for them.
 
 MOST_NAMED = 3
-"""The maximum number of pods that the warning names; the rest are counted."""
+"""The maximum number of pods that a warning about missing pods names."""
 
 
 def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notice:
-    """Return the warning that pods missing from the input may be affected by an event.
+    """Return a warning that an event may affect pods that are missing from the input.
 
-    The warning names the pods, which are given as NAMESPACE/NAME, and says how to include the pods in the input.
+    The pods are given as NAMESPACE/NAME. The warning says how to add them to the input.
     """
     them, are, whose = ("it", "a pod", "its") if len(pods) == 1 else ("them", "pods", "their")
     rest = len(pods) - MOST_NAMED
@@ -302,14 +301,14 @@ class Drain:
     """An edit that drains a node, as `kubectl drain --ignore-daemonsets --force` does.
 
     Pods with a controller are recreated as pending pods, with new claims from their templates. Pods without a
-    controller are deleted. DaemonSet pods and static pods stay on the node. The drain does not wait for disruption
-    budgets, but the result lists the budgets for which kubectl would wait. Claims keep their devices if they are
-    reserved for pods that are missing from the input.
+    controller are deleted. DaemonSet pods and static pods stay. Claims that are reserved for pods missing from the
+    input keep their devices. The drain does not wait for disruption budgets, but the result lists those for which
+    kubectl would wait.
     """
 
     node: str
     index: Index | None = field(default=None, repr=False, compare=False)
-    """The index of the edited inventory, if it already exists."""
+    """The index of the inventory to be edited, if it already exists."""
 
     def apply(self, inventory: Inventory) -> Edited:
         """Return the cluster after the drain. Raises UsageError for an unknown node."""
@@ -339,7 +338,7 @@ def _notices(node: Node, ending: Iterable[Pod], index: Index, event: tuple[str, 
 
 
 def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
-    """Return the budgets for which `kubectl drain` would wait before it evicts these pods."""
+    """Return the disruption budgets that make `kubectl drain` wait before it evicts these pods."""
     return [
         HeldDrain(
             namespace=hold.namespace,
@@ -352,15 +351,15 @@ def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
 
 
 def is_bare(pod: Pod) -> bool:
-    """Return whether no controller would recreate the pod.
+    """Return whether deleting the pod would be permanent because no controller recreates it.
 
-    The result is False for a pod that has finished or is being deleted.
+    The result is False for pods that have finished or are already being deleted.
     """
     return pod.metadata.controller is None and pod.metadata.deletion_timestamp is None and not ended(pod)
 
 
 def bare_pod_notice(pod: Pod, event: str) -> Notice:
-    """Return the warning that an event permanently deletes the pod. An example of an event is "NODE is drained"."""
+    """Return a warning that an event deletes the pod permanently. `event` is a clause such as "NODE is drained"."""
     message = f"no controller recreates this pod: it is gone when {event}"
     return Notice("bare-pod-gone", message, f"Pod {pod.key}")
 
@@ -370,7 +369,7 @@ def bare_pod_notice(pod: Pod, event: str) -> Notice:
 
 @dataclass(frozen=True)
 class Evict:
-    """An edit that evicts a pod. If a controller owns the pod, the pod becomes a pending pod with the same name.
+    """An edit that evicts a pod. If a controller owns the pod, a pending pod with the same name replaces it.
 
     The eviction does not wait for disruption budgets.
     """
@@ -378,10 +377,10 @@ class Evict:
     namespace: str
     name: str
     index: Index | None = field(default=None, repr=False, compare=False)
-    """The index of the edited inventory, if it already exists."""
+    """The index of the inventory to be edited, if it already exists."""
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster after the eviction. Raises UsageError for a pod that does not exist."""
+        """Return the cluster after the eviction. Raises UsageError for an unknown pod."""
         pod = pod_of(inventory, self.namespace, self.name)
         index = self.index if self.index is not None and self.index.inventory is inventory else Index(inventory)
         departed = replaced(inventory, [pod], index)
@@ -409,11 +408,10 @@ def pod_of(inventory: Inventory, namespace: str, name: str) -> Pod:
 
 @dataclass(frozen=True)
 class Bind:
-    """An edit that binds a pod to a node and reserves the pod's claims for the pod.
+    """An edit that binds a pod to a node and reserves the pod's claims for it. Whether the pod fits is not checked.
 
-    `claims` are all claims that the pod uses, each with its allocation. If the input has a claim of the same name, the
-    claim is replaced; otherwise, it is added. The status of `pod` names the claims that are generated for the pod. The
-    edit does not check whether the pod fits on the node.
+    `claims` contains all of the pod's claims with their allocations. They are added to the input, or replace claims of
+    the same name. The status of `pod` names the pod's generated claims.
     """
 
     pod: Pod
@@ -446,13 +444,15 @@ class Bind:
 
 @dataclass(frozen=True)
 class Without:
-    """An edit that removes an object and everything that the garbage collector deletes with the object.
+    """An edit that removes an object and everything that the garbage collector deletes with it.
 
-    For a pod, these are the claims that the pod controls. For a workload, these are the objects that the workload
-    controls. For a namespace, these are all objects in the namespace, even if the input has no Namespace object. For a
-    node, these are the node-local slices and the pods; controllers recreate the pods, except for DaemonSet pods and
-    static pods. `kind` can be any name that kubectl accepts for the kind. If no namespace is given, all namespaces are
-    searched.
+    - For a pod: the claims that the pod controls
+    - For a workload: the objects that the workload controls
+    - For a namespace: all objects in it, even if the input has no Namespace object
+    - For a node: its node-local slices and its pods, most of which controllers recreate, but not DaemonSet pods and
+      static pods
+
+    `kind` is any name that kubectl accepts for the kind. If no namespace is given, all namespaces are searched.
     """
 
     kind: str
@@ -470,7 +470,7 @@ class Without:
     def apply(self, inventory: Inventory) -> Edited:
         """Return the cluster without the object.
 
-        Raises UsageError if the kind or the object is unknown, or if objects in several namespaces have the name.
+        Raises UsageError if the kind or the object is unknown, or if several namespaces have an object of this name.
         """
         target = self.target(inventory)
         doomed = [target, *_dependents(target, inventory)]
@@ -507,7 +507,7 @@ class Without:
         return Edited(_dropped(departed.inventory, doomed), entry, notices)
 
     def target(self, inventory: Inventory) -> Kinded:
-        """Return the object to be removed. Raises UsageError in the same cases as `apply`."""
+        """Return the object to remove. Raises UsageError in the same cases as `apply`."""
         kind = kinds.named(self.kind)
         if kind is None:
             raise unknown("kind", self.kind, (known.name for known in kinds.every()))

@@ -1,8 +1,7 @@
-"""New nodes like an existing one, built as the cluster autoscaler builds nodes from a template.
+"""New nodes that are copies of an existing one, as the cluster autoscaler builds nodes from a template.
 
-The model comes first, which is the node without its individual parts, with its slices and the pods that every node has.
-Copies have new, unique names; devices, attributes and capacities stay the same, and so does the order in which pools
-are searched. Then comes `AddNodes`, the edit.
+Copies have unique names. Their devices, attributes and capacities are those of the original, and pools are searched in
+the same order.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _PASSING_TAINTS = "node.kubernetes.io/"
 
 @dataclass(frozen=True)
 class NodeCopy:
-    """A new node, and the new slices, pods and claims that belong to the node."""
+    """A new node, and its slices, pods and claims."""
 
     node: Node
     slices: list[ResourceSlice]
@@ -46,7 +45,7 @@ class NodeCopy:
 
 @dataclass(frozen=True)
 class NodeModel:
-    """A node that can be copied, with its slices, its storage drivers, its pods, and the claims of these pods."""
+    """A node that can be copied, with the slices, storage drivers, pods and claims to create for each copy."""
 
     node: Node
     slices: list[ResourceSlice]
@@ -61,7 +60,7 @@ class NodeModel:
     def of(cls, inventory: Inventory, node: Node) -> NodeModel:
         """Return the node as a model for copies.
 
-        Raises UsageError if one of the node's pools lacks slices, or has slices that belong to other nodes.
+        Raises UsageError if one of the node's pools is incomplete or has slices of other nodes.
         """
         name = node.metadata.name
         own = [slice_ for slice_ in inventory.slices if slice_.spec.node_name == name]
@@ -170,7 +169,7 @@ def _pool_id(slice_: ResourceSlice) -> PoolID:
 
 
 def not_like(node: str) -> str:
-    """Return the first words of the error message for a node that can't be used as a model for new nodes."""
+    """Return the beginning of the error message for a node that can't be copied."""
     return f"no node can be added like {node!r}"
 
 
@@ -227,15 +226,14 @@ def _renamed(selector: NodeSelector, before: str, after: str) -> NodeSelector:
 T = TypeVar("T")
 
 MOST_ADDED = 10_000
-"""The maximum number of nodes added in one edit."""
+"""The maximum number of nodes that one edit adds."""
 
 
 @dataclass(frozen=True)
 class AddNodes:
-    """An edit that adds `count` copies of a node. Each copy has node-local slices of its own.
+    """An edit that adds `count` copies of the node `like`. Each copy has its own node-local slices.
 
-    `like` is the name of the copied node. The node is in the cluster or in `template`, which has the objects of a file
-    with a node and its slices.
+    `template` contains the objects of a file with the node. Without a template, the node is in the cluster.
     """
 
     count: int
@@ -244,10 +242,10 @@ class AddNodes:
 
     @classmethod
     def of(cls, inventory: Inventory, count: int, like: str | os.PathLike[str]) -> AddNodes:
-        """Create the edit. `like` is the name of a node in the inventory, or of a file with one node and its slices.
+        """Return the edit for a node in the inventory, or for a file with one node and its slices.
 
-        If there are both a node and a file with this name, the node is used. Raises UsageError if there is neither, or
-        if the file does not have exactly one node. Raises InputError if the file can't be read.
+        A node takes precedence over a file of the same name. Raises UsageError if there is no such file, or if it does
+        not have exactly one node. Raises InputError if the file can't be read.
         """
         from dra_plan.manifests.faults import NO_SUCH_PATH
         from dra_plan.manifests.sources import is_meant_as_path, is_there
@@ -263,12 +261,11 @@ class AddNodes:
         return cls(count, template.nodes[0].metadata.name, template)
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster with the nodes added at the end.
+        """Return the cluster with the new nodes at the end of the list.
 
-        The names of the new nodes are the unused names LIKE-new-1, LIKE-new-2 and so on. Raises UsageError for an
-        unknown node, for a number out of range, and for a node that can't be copied. There are two reasons why a node
-        can't be copied. The node may see devices in a slice that is not its own and that a copy would not see. Or one
-        of the node's own pools may lack slices; the pool of each copy would then also be incomplete.
+        They are named LIKE-new-1, LIKE-new-2 and so on, skipping names that are in use. Raises UsageError for an
+        unknown node, a number out of range, or a node that can't be copied. A node can't be copied if it uses devices
+        from slices that are not its own and that a copy would not see, or if one of its pools is incomplete.
         """
         if not 1 <= self.count <= MOST_ADDED:
             raise UsageError(f"cannot add {self.count} nodes: expected 1 to {MOST_ADDED:,}")
@@ -291,7 +288,7 @@ class AddNodes:
 def model_file(path: str | os.PathLike[str]) -> Inventory:
     """Return the objects in a file with one node and its slices.
 
-    Raises UsageError if the file has no node or several nodes.
+    Raises UsageError if the file does not have exactly one node.
     """
     from dra_plan.manifests.load import load
 
@@ -302,7 +299,7 @@ def model_file(path: str | os.PathLike[str]) -> Inventory:
 
 
 def number_and_model(option: str, text: str) -> tuple[int, str]:
-    """Parse N=NODE, which is the value of the option with this name. Raises UsageError for other forms."""
+    """Parse the value of `option`, which has the form N=NODE or N=FILE. Raises UsageError for other forms."""
     count, equals, like = text.partition("=")
     if not equals or not like or not count.isascii() or not count.isdecimal():
         raise UsageError(f"{option}: {text!r} is not N=NODE or N=FILE")

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ from dra_plan.cli.running import Exit
 from dra_plan.errors import UsageError
 from dra_plan.questions import schema as schemas
 from dra_plan.questions.cel import command
+from dra_plan.questions.cel.answer import OF_THE_SHELL
 
 from .running import ROOT
 
@@ -236,5 +238,52 @@ def test_malformed_devices(device, path):
 
 
 def test_an_unknown_device_is_answered_with_a_near_one(path):
-    with pytest.raises(UsageError, match=r"did you mean 'gpu\.example\.com/rack/1/gpu-0'"):
+    with pytest.raises(UsageError, match=r"did you mean gpu\.example\.com/rack/1/gpu-0\?"):
         cel("true", [path], device="gpu.example.com/rack/1/gpu-00")
+
+
+@pytest.mark.parametrize("name", ["gpu-0", "1/gpu-0", "rack/1/gpu-0", "gpu.example.com/rack/1/gpu-0"])
+def test_the_end_of_a_devices_name_is_enough(name, path, capsys):
+    cel("true", [path], device=name, output="name")
+    assert capsys.readouterr().out == "gpu.example.com/rack/1/gpu-0\n"
+
+
+@pytest.mark.parametrize(
+    ("device", "said"),
+    [
+        ("gpu-9", "; there are gpu.example.com/rack/1/gpu-0, gpu.example.com/rack/1/gpu-1 and "),
+        ("gpv-1", " (did you mean gpu.example.com/rack/1/gpu-1?)"),
+        ("a/b/c", "no resource slice in the input has device 'a/b/c'; there are "),
+    ],
+)
+def test_the_devices_are_listed_unless_one_is_meant(device, said, path):
+    with pytest.raises(UsageError, match=re.escape(said)):
+        cel("true", [path], device=device)
+
+
+def test_two_devices_of_one_name_are_told_apart(tmp_path):
+    path = tmp_path / "slices.yaml"
+    path.write_text(
+        f"{SLICES}---{SLICES.replace('rack/1', 'rack/2').replace('metadata: {name: ', 'metadata: {name: x')}",
+        encoding="utf-8",
+    )
+    with pytest.raises(UsageError, match="2 devices are called 'gpu-0': "):
+        cel("true", [str(path)], device="gpu-0")
+
+
+@pytest.mark.parametrize(
+    ("expression", "meant"),
+    [
+        ("device.attributes[gpu.example.com].model != A100", 'device.attributes["gpu.example.com"].model != "A100"'),
+        ("(device.driver == gpu.example.com) || false", '(device.driver == "gpu.example.com") || false'),
+    ],
+)
+def test_quotes_that_a_shell_removes(expression, meant, path):
+    """With other quotes in the expression, or if they would not make it compile, quotes are not what is missing."""
+    with pytest.raises(CelCompileError) as found:
+        cel(expression, [path])
+    assert f"\n | {meant}\n{OF_THE_SHELL}" in str(found.value)
+    for other in (f'{expression} && "a" == b', f"{expression} +"):
+        with pytest.raises(CelCompileError) as found:
+            cel(other, [path])
+        assert OF_THE_SHELL not in str(found.value)

@@ -11,7 +11,7 @@ import pytest
 from dra_plan.questions.explain.gate import JUDGE
 from dra_plan.text.gate import Gate
 from dra_plan.text.gate_words import failure
-from tests.build import bare_pod, claim, device, device_class, node, request, slice_
+from tests.build import bare_pod, claim, deployment, device, device_class, node, pod, request, slice_, template
 from tests.explain.asking import explain
 from tests.explain.situations import ASKED, SITUATIONS
 
@@ -77,3 +77,22 @@ def test_what_is_undecided_is_named() -> None:
 def test_without_a_gate_nothing_is_said(cluster: str) -> None:
     assert gate_lines(in_process("allocate", cluster).err) == []
     assert gate_lines(in_process("allocate", cluster, "--min-nodes", "1").err) == []
+
+
+def test_new_pods_are_named_by_their_workload_and_every_node_counts(tmp_path: Path) -> None:
+    """The node with the most free devices counts, although its lack of cpu rejects the pod before its devices do."""
+    big = pod("x", templates={"gpu": "three"}, cpu="4")
+    objects: list[Any] = [node("a", cpu="8"), node("b", cpu="1"), device_class(), template("three", request(count=3))]
+    objects += [slice_("a", device("gpu-0")), slice_("b", device("gpu-0"), device("gpu-1"))]
+    objects.append(deployment("big", {"metadata": big["metadata"], "spec": big["spec"]}, 2))
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}), encoding="utf-8")
+    ran = in_process("schedule", str(path), "--require-fit", "--report", f"junit={tmp_path / 'junit.xml'}")
+    reason = (
+        "request r of claim big-0-gpu needs 3 devices of class gpu.example.com, and no node has enough: "
+        "at most 2 of 2 are available, on b"
+    )
+    said = f"gate failed: deployment/default/big: 2 of 2 new pods have no node ({reason})"
+    assert (ran.status, gate_lines(ran.err)) == (1, [said])
+    junit = (tmp_path / "junit.xml").read_text(encoding="utf-8")
+    assert [f'name="deployment/default/big pod {number} of 2"' in junit for number in (1, 2)] == [True, True]

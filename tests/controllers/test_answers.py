@@ -12,7 +12,6 @@ from dra_plan.questions.diff.gate import JUDGE
 from dra_plan.questions.schedule.gate import of_pod
 from dra_plan.questions.schedule.reasons import of_pods
 from dra_plan.questions.schedule.report import content
-from dra_plan.questions.schedule.text import NAMELESS
 from dra_plan.text.gate import Gate, Verdict
 from tests.build import (
     generated,
@@ -297,17 +296,16 @@ def test_a_gate_fails_for_a_pod_that_a_quota_stops_and_names_the_quota(hard: dic
     assert competition
     left = [(one.name, (one.message or "").partition(" default/q allows 2 ")[0]) for one in competition.without_node]
     assert left == ([("w-2", why)] if why else [])
-    result = cluster.schedule(settle=True, explain=True)
-    plan = result.document
+    plan = cluster.schedule(settle=True, explain=True).document
     outcomes = [pod.outcome for pod in plan.pods if pod.name == "w-2"]
     assert outcomes == ["OverQuota" if "claim" in why else "Refused" if why else "Bound"]
-    assert (NAMELESS in str(result)) is ("claim" in why)
     reported = [
         one.entry.message for one in content(plan, Gate(), {}, command="schedule", anchor="").checks if one.entry
     ]
     assert bool(reported) is bool(why)
     if "claim" in why:
-        said = f"{why} default/q allows 2 gpu.example.com devices, 2 are used and 1 more is requested"
+        used = "2 will be used by 2 pods of deployment/w"
+        said = f"{why} default/q allows 2 gpu.example.com devices: {used} and 1 more is requested"
         assert reported == [said]
         assert of_pods(plan, ["default/w-2"]) == f" ({said})"
 

@@ -148,6 +148,15 @@ def tolerate_node(objects: Objects, change: dict[str, Any]) -> None:
             item["spec"]["template"]["spec"].setdefault("tolerations", []).append(toleration)
 
 
+def correct_toleration(objects: Objects, change: dict[str, Any]) -> None:
+    """In every pod, and in the pods of every workload."""
+    for item in objects:
+        spec = item["spec"]["template"]["spec"] if "template" in item.get("spec", {}) else item.get("spec", {})
+        for one in spec.get("tolerations", ()) if item["kind"] != "Node" else ():
+            if one.get(change["field"], "") == change["from"] and one["key"].lower() == change["taint"]["key"].lower():
+                one[change["field"]] = change["to"]
+
+
 def remove_taint(objects: Objects, change: dict[str, Any]) -> None:
     spec = find(objects, "Node", change["tainted"])["spec"]
     spec["taints"] = [each for each in spec["taints"] if each["key"] != change["taint"]["key"]]
@@ -269,6 +278,13 @@ def change_topology_key(objects: Objects, change: dict[str, Any]) -> None:
                 each["topologyKey"] = change["toKey"]
 
 
+def raise_max_skew(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for each in spec.get("topologySpreadConstraints", ()):
+            if (each["topologyKey"], each["maxSkew"]) == (change["topologyKey"], change["from"]):
+                each["maxSkew"] = change["to"]
+
+
 def honor_taints(objects: Objects, change: dict[str, Any]) -> None:
     for spec in pod_specs(objects):
         for each in spec.get("topologySpreadConstraints", ()):
@@ -276,11 +292,28 @@ def honor_taints(objects: Objects, change: dict[str, Any]) -> None:
                 each["nodeTaintsPolicy"] = "Honor"
 
 
-def relax_anti_affinity(objects: Objects, change: dict[str, Any]) -> None:
+def relax_affinity(objects: Objects, change: dict[str, Any]) -> None:
     field = "requiredDuringSchedulingIgnoredDuringExecution"
+    rule = "podAntiAffinity" if change["code"] == "relax-anti-affinity" else "podAffinity"
     for spec in pod_specs(objects):
-        away = spec.get("affinity", {}).get("podAntiAffinity", {})
-        away[field] = [each for each in away.get(field, ()) if each["topologyKey"] != change["topologyKey"]]
+        terms = spec.get("affinity", {}).get(rule, {})
+        terms[field] = [each for each in terms.get(field, ()) if each["topologyKey"] != change["topologyKey"]]
+
+
+def select_pods(objects: Objects, change: dict[str, Any]) -> None:
+    field = "requiredDuringSchedulingIgnoredDuringExecution"
+    rule = {"affinity": "podAffinity", "anti-affinity": "podAntiAffinity", "spread": ""}[change["rule"]]
+    for spec in pod_specs(objects):
+        terms = spec.get("affinity", {}).get(rule, {}).get(field, ())
+        for each in terms if rule else spec.get("topologySpreadConstraints", ()):
+            labels = each["labelSelector"]["matchLabels"]
+            if ",".join(f"{key}={value}" for key, value in labels.items()) == change["from"]:
+                each["labelSelector"]["matchLabels"] = dict(one.split("=") for one in change["to"].split(","))
+
+
+def start(objects: Objects, change: dict[str, Any]) -> None:
+    field = {"replicas": change["to"]} if change["code"] == "raise-replicas" else {"suspend": False}
+    find(objects, change["kind"], change["name"])["spec"].update(field)
 
 
 def drop_host_port(objects: Objects, change: dict[str, Any]) -> None:
@@ -288,6 +321,15 @@ def drop_host_port(objects: Objects, change: dict[str, Any]) -> None:
         for each in (port for container in spec["containers"] for port in container.get("ports", ())):
             if each.get("hostPort") == change["port"]:
                 del each["hostPort"]
+
+
+def change_host_port(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for each in (port for container in spec["containers"] for port in container.get("ports", ())):
+            if each.get("hostPort") == change["from"]:
+                each["hostPort"] = change["to"]
+                if change.get("listens"):
+                    each["containerPort"] = change["to"]
 
 
 def lower_replicas(objects: Objects, change: dict[str, Any]) -> None:
@@ -363,6 +405,15 @@ def free_volume(objects: Objects, change: dict[str, Any]) -> None:
     claim["spec"]["volumeName"] = change["volume"]
 
 
+def lower_claim_size(objects: Objects, change: dict[str, Any]) -> None:
+    claims = [find(objects, "PersistentVolumeClaim", change["volumeClaim"])]
+    if change.get("statefulSet"):
+        claims += find(objects, "StatefulSet", change["statefulSet"])["spec"]["volumeClaimTemplates"]
+    for one in claims:
+        assert one["spec"]["resources"]["requests"]["storage"] == change["from"]
+        one["spec"]["resources"]["requests"]["storage"] = change["to"]
+
+
 _APPLY = {
     "guard-selector": selector,
     "fix-spelling": selector,
@@ -391,6 +442,7 @@ _APPLY = {
     "drop-node-requirement": drop_node_requirement,
     "add-affinity-namespaces": add_affinity_namespaces,
     "lower-request": lower_request,
+    "lower-claim-size": lower_claim_size,
     "rename-resource": rename_resource,
     "drop-resource": drop_resource,
     "drop-claim": drop_claim,
@@ -399,7 +451,14 @@ _APPLY = {
     "honor-taints": honor_taints,
     "lower-min-domains": lower_min_domains,
     "relax-spread": relax_spread,
-    "relax-anti-affinity": relax_anti_affinity,
+    "relax-affinity": relax_affinity,
+    "relax-anti-affinity": relax_affinity,
+    "correct-pod-selector": select_pods,
+    "narrow-pod-selector": select_pods,
+    "raise-max-skew": raise_max_skew,
+    "raise-replicas": start,
+    "resume-job": start,
+    "change-host-port": change_host_port,
     "drop-host-port": drop_host_port,
     "loosen-rollout": loosen_rollout,
     "use-claim-template": use_claim_template,
@@ -408,6 +467,7 @@ _APPLY = {
     "await-node": get_ready,
     "add-node": add_node,
     "raise-quota": raise_quota,
+    "correct-toleration": correct_toleration,
     "tolerate-node-taint": tolerate_node,
     "remove-node-taint": remove_taint,
     "await-pods": delete_pods,

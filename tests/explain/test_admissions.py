@@ -74,6 +74,19 @@ def test_a_node_with_room_is_opened_and_the_scheduler_agrees(
             assert planned["fittingNodes"] == [suggestion["node"]] == ["a"]
 
 
+def test_a_toleration_with_a_mistake_is_corrected_and_names_the_nodes() -> None:
+    wrong = [{"key": "GPU", "value": "yes", "effect": "NoSchedule"}]
+    objects = world(bare_pod("train", claims={"gpu": "train"}, tolerations=wrong), taints=[CUSTOM])
+    objects += [node("c", spec={"taints": [CUSTOM]}), gpus("c", "A100")]
+    assert codes(told(objects)) == [["correct-toleration"], ["remove-node-taint"]]
+    [suggestion, _] = told(objects)["suggestions"]
+    for changed in (patched(objects, suggestion["patches"]), applied(objects, suggestion["changes"])):
+        [planned] = allocate(changed).to_dict()["claimSets"]
+        assert planned["fittingNodes"] == ["a", "c"]
+    said = "correct the key of the toleration for gpu from GPU to gpu (the claim then fits on a or c)"
+    assert said in str(explain(objects))
+
+
 def test_the_template_inside_a_cron_job_is_patched() -> None:
     objects = world(cron_job(), taints=[CUSTOM])
     [first, _] = told(objects)["suggestions"]

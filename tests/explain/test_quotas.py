@@ -37,7 +37,11 @@ def test_a_workload_whose_pods_a_quota_refuses() -> None:
     told = verdict(objects, "deploy/w")
     assert (told["verdict"], told["forbidden"], told["message"]) == ("Refused", 2, SAID)
     answer = explain(objects, "deploy/w")
-    assert str(answer).splitlines()[:2] == ["deployment/default/w: the API server rejects its pods.", f"  {SAID}"]
+    assert str(answer).splitlines()[:3] == [
+        "deployment/default/w: the API server rejects its pods.",
+        "  Quota default/q allows 1 pod: 1 is used and 1 more is requested.",
+        f"  {SAID}",
+    ]
     assert of_owner(Gate(), answer.verdicts[0]) is Verdict.FAILED
 
 

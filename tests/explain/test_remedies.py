@@ -49,6 +49,11 @@ def terms(*alternatives: list[list[str]]) -> Object:
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
 
 
+def listening(port: int) -> list[Object]:
+    """A container whose process listens on a port of the node."""
+    return [{"name": "c", "image": "x", "ports": [{"containerPort": port, "hostPort": port}]}]
+
+
 FORMER_ZONE, OS = "failure-domain.beta.kubernetes.io/zone", "kubernetes.io/os"
 
 
@@ -58,6 +63,8 @@ def near(key: str) -> Object:
     return {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
+D = pod(labels={"app": "w", "part": "d"})
+SPREAD_W = {"topologySpreadConstraints": [SPREAD]}
 TAINT = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
 
 
@@ -88,6 +95,26 @@ def changes(verdict: dict[str, Any]) -> list[list[str]]:
 
 WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     "taint": ([node("a", spec={"taints": [TAINT]}), pod("p")], [["tolerate-node-taint"], ["remove-node-taint"]]),
+    "toleration of another value": (
+        [node("a", spec={"taints": [TAINT]}), pod("p", tolerations=[{**TAINT, "value": "ML", "operator": "Equal"}])],
+        [["correct-toleration"], ["remove-node-taint"]],
+    ),
+    "toleration of another effect": (
+        [node("a", spec={"taints": [TAINT]}), pod("p", tolerations=[{**TAINT, "effect": "NoExecute"}])],
+        [["correct-toleration"], ["remove-node-taint"]],
+    ),
+    "toleration of a key in another case": (
+        [node("a", spec={"taints": [TAINT]}), pod("p", tolerations=[{"key": "Dedicated", "operator": "Exists"}])],
+        [["correct-toleration"], ["remove-node-taint"]],
+    ),
+    "toleration of the taint of another node": (
+        [
+            node("a", spec={"taints": [TAINT]}),
+            node("b", cpu="0", spec={"taints": [{**TAINT, "value": "x"}]}),
+            pod("p", tolerations=[{**TAINT, "value": "x", "operator": "Equal"}], cpu="1"),
+        ],
+        [["tolerate-node-taint"], ["remove-node-taint"]],
+    ),
     "cordon": ([node("a", spec={"unschedulable": True}), pod("p")], [["uncordon-node"]]),
     "label": ([node("a"), pod("p", nodeSelector={"pool": "x"})], [["label-node"], ["drop-node-requirement"]]),
     "near value": (
@@ -101,7 +128,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             running("w", "a", labels={"app": "w"}),
             pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
         ],
-        [["relax-spread"]],
+        [["raise-max-skew"], ["relax-spread"]],
     ),
     "spread over the former name of a label": (
         [
@@ -137,7 +164,25 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             running("other", "b", cpu="4"),
             pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
         ],
-        [["relax-spread"], ["add-node"], ["remove-pods"]],
+        [["raise-max-skew"], ["relax-spread"], ["add-node"], ["remove-pods"]],
+    ),
+    "spread that counts pods of other workloads": (
+        [
+            *(node(name, labels={ZONE: name}, cpu=cpu) for name, cpu in (("a", "4"), ("b", "400m"))),
+            *(running(f"w-{at}", "a", cpu="100m", labels={"app": "w", "part": "x"}) for at in range(3)),
+            workload("ReplicaSet", "d", D, replicas=1, selector={"matchLabels": {"app": "w", "part": "d"}}),
+            pod("p", cpu="2", labels={"app": "w", "part": "d"}, metadata=owned("ReplicaSet", "d"), **SPREAD_W),
+        ],
+        [["narrow-pod-selector"], ["relax-spread"]],
+    ),
+    "anti-affinity to pods of other workloads": (
+        [
+            node("a"),
+            running("w", "a", labels={"app": "w", "part": "x"}),
+            workload("ReplicaSet", "d", D, replicas=1, selector={"matchLabels": {"app": "w", "part": "d"}}),
+            pod("p", labels={"app": "w", "part": "d"}, metadata=owned("ReplicaSet", "d"), affinity=APART),
+        ],
+        [["narrow-pod-selector"], ["relax-anti-affinity"], ["add-node"]],
     ),
     "spread over nodes": (
         [
@@ -145,7 +190,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             running("w", "a", labels={"app": "w"}),
             pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[{**SPREAD, "topologyKey": HOST}]),
         ],
-        [["relax-spread"], ["add-node"]],
+        [["raise-max-skew"], ["relax-spread"], ["add-node"]],
     ),
     "spread over a zone of tainted nodes": (
         [
@@ -155,7 +200,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             running("w-2", "b", labels={"app": "w"}),
             pod("p", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
         ],
-        [["honor-taints"], ["tolerate-node-taint"], ["remove-node-taint"], ["relax-spread"]],
+        [["honor-taints"], ["tolerate-node-taint"], ["remove-node-taint"], ["raise-max-skew"], ["relax-spread"]],
     ),
     "spread over more domains than there are": (
         [
@@ -168,6 +213,15 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     "host port": (
         [node("a"), running("old", "a", containers=[PORT]), pod("p", containers=[PORT])],
         [["drop-host-port"], ["add-node"], ["remove-pods"]],
+    ),
+    "host port of a program": (
+        [
+            *(node(name) for name in "ab"),
+            *(running(f"old-{name}", name, containers=listening(9901)) for name in "ab"),
+            running("next", "b", containers=listening(9902)),
+            pod("p", containers=listening(9901), hostNetwork=True),
+        ],
+        [["change-host-port"], ["add-node"], ["remove-pods"]],
     ),
     "anti-affinity": (
         [node("a"), running("w", "a", labels={"app": "w"}), pod("p", labels={"app": "w"}, affinity=APART)],
@@ -233,7 +287,19 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     ),
     "pods that are nowhere": (
         [node("a"), pod("p", affinity={"podAffinity": APART["podAntiAffinity"]})],
-        [],
+        [["relax-affinity"]],
+    ),
+    "pods of a workload without replicas": (
+        [node("a"), deployment("w", pod(labels={"app": "w"}), 0), pod("p", affinity=near(HOST))],
+        [["raise-replicas"], ["relax-affinity"]],
+    ),
+    "pods of a suspended job": (
+        [node("a"), workload("Job", "w", pod(labels={"app": "w"}), suspend=True), pod("p", affinity=near(HOST))],
+        [["resume-job"], ["relax-affinity"]],
+    ),
+    "pods with a misspelt label": (
+        [node("a"), running("ww", "a", labels={"app": "ww"}), pod("p", affinity=near(HOST))],
+        [["correct-pod-selector"], ["relax-affinity"]],
     ),
     "a shared device of a device plugin": (
         [

@@ -357,3 +357,43 @@ def test_a_claim_whose_selected_node_is_gone() -> None:
     assert "c waits for a volume for node gone, and there is no such node." in said
     assert "kubectl annotate pvc c -n default volume.kubernetes.io/selected-node-" in said
     assert "no such node" not in str(Cluster.of([*objects, node("gone")]).explain("pod/p"))
+
+
+def on(name: str, size: str, **options: Any) -> Object:
+    """A local volume that only the node of this name can use."""
+    term = {"matchExpressions": [{"key": HOST, "operator": "In", "values": [name]}]}
+    return volume(f"pv-{name}", size, nodeAffinity={"required": {"nodeSelectorTerms": [term]}}, **options)
+
+
+def test_free_volumes_that_are_too_small_are_named_and_a_smaller_claim_is_tried() -> None:
+    shape = volume_claim("data", "900Gi", of="wait")
+    made = workload("StatefulSet", "db", pod(), replicas=1, volumeClaimTemplates=[shape])
+    own = volume_claim("data-db-0", "900Gi", of="wait")
+    pending = owned_by(pod("db-0", volumes=mounts("data-db-0")), "StatefulSet", "db")
+    local = storage_class("wait", "kubernetes.io/no-provisioner")
+    cluster = [node("a"), node("b"), node("c", spec={"unschedulable": True}), node("d"), local, made, own, pending]
+    wrong = on("d", "900Gi", accessModes=["ReadOnlyMany"])
+    larger = [on("a", "800Gi"), on("b", "850Gi"), on("c", "900Gi"), wrong]
+    for volumes in (larger, larger[::-1]):
+        told = Cluster.of([*cluster, *volumes]).explain("pod/db-0")
+        text = " ".join(str(told).split())
+        assert "volume pv-c matches on nodes with kubernetes.io/hostname=c. Volumes pv-b (850Gi, " in text
+        assert ") and pv-a (800Gi, kubernetes.io/hostname=a) are free, but too small: the claim requests 900Gi." in text
+        assert "Volume pv-d" not in text  # no more are named
+        codes = [
+            [change["code"] for change in each["changes"]] for each in told.to_dict()["verdicts"][0]["suggestions"]
+        ]
+        assert codes == [["uncordon-node"], ["lower-claim-size"]]
+        smaller = told.to_dict()["verdicts"][0]["suggestions"][1]
+        assert [one["recreate"] for one in smaller["patches"]] == [True, True]
+        for changed in (
+            patched([*cluster, *volumes], smaller["patches"]),
+            applied([*cluster, *volumes], smaller["changes"]),
+        ):
+            after = Cluster.of(changed).explain("pod/db-0")
+            assert (after.verdict, after.to_dict()["verdicts"][0]["nodeName"]) == ("WouldBind", "b")
+    text = " ".join(str(Cluster.of([*cluster, wrong, larger[2]]).explain("pod/db-0")).split())
+    assert "Volume pv-d is free, but does not match: it lacks an access mode of the claim." in text
+    none = " ".join(str(Cluster.of([*cluster, on("a", "200Gi"), larger[2]]).explain("pod/db-0")).split())
+    assert "Volume pv-a (200Gi, kubernetes.io/hostname=a) is free, but too small" in none
+    assert "create claim" not in none

@@ -193,11 +193,13 @@ def test_alike_replicas_share_one_annotation_and_name_the_pod_with_the_explanati
     (told,) = [line for line in ran.err.splitlines() if line.startswith("::error")]
     results = json.loads(texts["sarif"])["runs"][0]["results"]
     first, *others = [each["message"]["text"] for each in results if each["level"] == "error"]
-    name = told.partition("Pod default/")[2].partition(" ")[0]
+    name = told.partition("::Deployment ")[2].partition(" and ")[0]
     assert others
-    assert f"Pod default/{name} and {len(others)} like it: " in told
-    assert f"claim {name}-" in first
-    assert all(text.startswith(f"For the same reason as Pod default/{name}: ") for text in others)
+    assert name.startswith("default/serve pod ")
+    assert name.endswith(" of 5")
+    assert f"Deployment {name} and {len(others)} like it: " in told
+    assert "of claim serve-" in first
+    assert all(text.startswith(f"For the same reason as Deployment {name}: ") for text in others)
     assert all(" comes first and takes the room. Even if " in text for text in others)
 
 
@@ -222,7 +224,9 @@ def test_pods_of_the_same_change_that_take_the_room_are_named_everywhere(tmp_pat
     messages = [result["message"]["text"] for result in results if result["level"] == "error"]
     cases = [case[0].get("message") for case in etree.fromstring(texts["junit"].encode()) if len(case)]
     for told in (messages, cases):
-        assert [text for text in told if text.startswith("For the same reason as Pod default/rank-")] == told[1:]
+        assert [
+            text for text in told if text.startswith("For the same reason as Deployment default/rank pod 1 of 3: ")
+        ] == told[1:]
         assert sum(f"{said}. The scheduler says: 0/2 nodes" in text for text in told) == 3
 
 

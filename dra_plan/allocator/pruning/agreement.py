@@ -1,8 +1,8 @@
-"""The possibilities that constraints leave, and the states that are known to fail (rules R4, R7, R5 and R8).
+"""Rules R4, R5, R7 and R8: whether constraints can still be satisfied, and which states are known to fail.
 
-In order: the search for a value that all requests under a matchAttribute constraint can still share; the check for
-enough different values for all requests under a distinctAttribute constraint; and the memory of states from which no
-solution was found.
+In order: the values that all requests under a matchAttribute constraint can still share; whether there are enough
+different values for the requests under a distinctAttribute constraint; and the states from which an earlier walk found
+no solution.
 """
 
 from __future__ import annotations
@@ -21,19 +21,17 @@ from .shapes import Block, Shapes, depends_on_order
 
 
 class Agreement:
-    """The matchAttribute constraints of one search. They show which devices can have a value in common."""
+    """The matchAttribute constraints of a search. They restrict requests to devices with a common value."""
 
     def __init__(self, facts: Facts, outlooks: OutlookMaker) -> None:
         self._facts, self._outlooks = facts, outlooks
         self._matches = [values for values in facts.values.values() if values.is_match]
 
     def narrowed(self, outlook: Outlook, ledger: Ledger) -> Outlook | None:
-        """Return the outlook without the devices whose value the other requests cannot have.
+        """Return the outlook restricted to common values, or None if a constraint has no value left (R4).
 
-        Return None if a constraint has no possible value left. This is safe because the devices of all requests under a
-        constraint have one value in common. A value is therefore impossible if it leaves one of these requests, or all
-        of them together (R2), without enough devices. Alternatives that the constraint does not apply to keep all their
-        devices.
+        A value is impossible if it leaves a request under the constraint, or all of them together (R2), with too few
+        devices. Alternatives that the constraint does not apply to keep all their devices.
         """
         if "R4" not in self._facts.rules:
             return outlook
@@ -100,7 +98,7 @@ def _is_under(offer: DeviceOffer, constraint: Constraint) -> bool:
 
 
 class Diversity:
-    """The distinctAttribute constraints of one search. Constraints on attributes with lists are left out."""
+    """The distinctAttribute constraints of a search, except those on attributes with lists."""
 
     def __init__(self, facts: Facts) -> None:
         self._remembers_last = facts.taker.quirks.distinct_remembers_last
@@ -111,11 +109,10 @@ class Diversity:
         self._offered: dict[tuple[Values, int], int] = {}
 
     def exhausted(self, outlook: Outlook, ledger: Ledger, wide: Outlook) -> bool:
-        """Return whether a constraint requires more different values than there are.
+        """Return whether a constraint needs more different values than there are (R7).
 
-        `wide` is the outlook with all devices that can be taken, even if no solution can contain them. This is safe
-        because all devices under the constraint have different values. If only the last device of each request is
-        remembered (Q2), another test is used (see `_is_cramped`).
+        `wide` is the outlook before constraints restricted it. If only the last value of each request is remembered
+        (Q2), another test is used.
         """
         if "R7" not in self._rules:
             return False
@@ -192,11 +189,10 @@ memory."""
 
 
 class Memory:
-    """The states of one search from which no solution was found.
+    """The states from which a walk found no solution.
 
-    This is safe because a state is stored only if the walk from this state found no solution and stayed within the
-    horizon, and because the walk depends only on the state. Only failures are stored, so the first solution does not
-    change.
+    The result of a walk depends only on the state, so a walk from a stored state can be skipped. Only failures are
+    stored, so the first solution remains the same.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -208,15 +204,15 @@ class Memory:
         self._counts_results = [facts.most(claim) > RESULTS_LIMIT for claim in range(len(facts.space.claims))]
 
     def shapes(self, start: int, end: int) -> Shapes:
-        """Return the shapes of the devices for the requests with numbers from `start` to `end` - 1."""
+        """Return the shapes of the devices for requests `start` to `end` - 1."""
         if (start, end) not in self._shapes:
             self._shapes[start, end] = Shapes(self._facts, start, end)
         return self._shapes[start, end]
 
     def key(self, moment: Moment, horizon: int) -> Hashable | None:
-        """Return the state of the search at this moment, or None if the state is unknown.
+        """Return a key for the state of the search, or None if no key can describe it.
 
-        The state is unknown in the middle of a request whose result depends on the order of its devices (Q2).
+        There is no key in the middle of a request for which the order of devices matters (Q2).
         """
         option = moment.option
         if "R5" not in self._facts.rules:
@@ -245,7 +241,7 @@ class Memory:
         return key in self._failed
 
     def store(self, key: Hashable) -> None:
-        """Store that no solution was found from this state."""
+        """Record that a walk from this state found no solution."""
         if len(self._failed) < _MOST_STATES:
             self._failed.add(key)
 

@@ -1,8 +1,7 @@
-"""The facts that pruning knows before anything is taken: they say which devices each request can use, as bit masks.
+"""The devices that each request can use, as bit masks, computed before any device is taken.
 
-First come the devices by the value that they offer to a constraint, then the masks of all requests. Bit p stands for
-the device at position p in the scan. Here, a *request* is one entry in a claim, and requests are numbered through all
-claims in search order. The *options* of a request are its alternatives, or the request itself.
+Bit p stands for the device at position p in the scan. In this module, requests are numbered across all claims, in
+search order. The options of a request are its alternatives or, if it has none, the request itself.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from dra_plan.api import quantity
 # -- devices by value --------------------------------------------------------------------------------------------------
 
 Token = Hashable
-"""A value that devices can have in common: its type and the value, or one element of a list."""
+"""A value that devices can have in common, with its type. For a list, one of its elements."""
 
 
 class Values:
-    """The devices for each value of a constraint's attribute, as bit masks.
+    """The devices for each value of an attribute, as bit masks.
 
-    `unknown` are the devices with a value of an unknown type. Such a value is not equal to any other value.
+    `unknown` are the devices with a value of an unknown type. Such a value is not equal to any other.
     """
 
     __slots__ = ("at", "constraint", "is_match", "masks", "unknown")
@@ -38,7 +37,9 @@ class Values:
         self.constraint = constraint
         self.is_match = isinstance(constraint, MatchAttribute)
         self.at: dict[int, tuple[Token, ...]] = {}
-        """The tokens that a device offers, by position; missing if it lacks the attribute, () if unknown."""
+        """The tokens of each device, by position. A device without the attribute has no entry, and an unknown value has
+        no tokens.
+        """
         self.masks: dict[Token, int] = {}
         self.unknown = 0
         for device, position in positions.items():
@@ -60,18 +61,14 @@ class Values:
         return (value,)
 
     def pinned(self, ledger: Ledger) -> tuple[Token, ...] | None:
-        """Return the values that all further devices of a matchAttribute constraint can have in common.
-
-        Return None if every value is possible.
-        """
+        """Return the values that another device of a matchAttribute constraint may have, or None if all are allowed."""
         count, value = ledger.pins.get(self.constraint, (0, None))
         return self._tokens(value) if count and value is not None else None
 
     def remembered(self, ledger: Ledger, but: str | None = None) -> list[Token]:
-        """Return the values that further devices of a distinctAttribute constraint cannot have.
+        """Return the values that another device of a distinctAttribute constraint may not have.
 
-        `but` is a request that is not complete yet. With Q2, the value that is recorded for this request is overwritten
-        before another request is tried, so the value does not restrict other requests.
+        The value recorded for request `but` is left out: with Q2, a later device of this request overwrites it.
         """
         seen: Iterable[tuple[object, tuple[str, object]]] = ledger.remembered.get(self.constraint, {}).items()
         return [token for slot, value in seen if but is None or slot != but for token in self._tokens(value)]
@@ -89,11 +86,11 @@ class Values:
 
 @dataclass(slots=True, eq=False)
 class Option:
-    """An option is a request or one of its alternatives, with bit masks of the devices that it can use.
+    """A request or one of its alternatives, with bit masks of the devices that it can use.
 
-    `tries` are the devices that the walk does not simply skip, and `row` are the devices in `tries` that can be taken.
-    `errs` is true if a device in `tries` ends the search with an error. `listed[k]` are the devices that a request for
-    all devices still has to take from slot k on.
+    `tries` are the devices that the walk tries, and `row` are those that can be taken. `errs` is true if a device in
+    `tries` ends the search with an error. `listed[k]` are the devices that a request for all devices has yet to take
+    from slot k on.
     """
 
     want: Want
@@ -110,7 +107,7 @@ class Option:
 
 @dataclass(slots=True, eq=False)
 class Request:
-    """A request with its options. The options are its alternatives or, if there are none, the request itself."""
+    """A request with its options: its alternatives or, if it has none, the request itself."""
 
     claim: int
     index: int
@@ -122,7 +119,7 @@ Left = tuple[bool, tuple[tuple[str, int], ...]]
 
 
 class Facts:
-    """The bit masks for one search. The ledger must be empty when the bit masks are created."""
+    """The bit masks for one search. The ledger must be empty when they are computed."""
 
     def __init__(self, space: SearchSpace, taker: Taker, rules: frozenset[PruningRule]) -> None:
         self.space, self.taker, self.rules = space, taker, rules
@@ -148,16 +145,16 @@ class Facts:
         return self.first[want.claim_index] + want.request_index
 
     def option(self, want: Want) -> Option:
-        """Return the option for a request or for one alternative of a request."""
+        """Return the option for this request or alternative."""
         return self.requests[self.number(want)].options[want.option_index]
 
     def most(self, claim: int) -> int:
-        """Return the largest number of devices that the claim can get with any choice of alternatives."""
+        """Return the largest number of devices that the claim can get."""
         return sum(max(o.count for o in request.options) for request in self.requests if request.claim == claim)
 
     @property
     def may_exceed(self) -> bool:
-        """True if a claim may be rejected because it would get too many devices."""
+        """True if a claim could get more devices than the limit allows."""
         return any(self.most(claim) > RESULTS_LIMIT for claim in range(len(self.first)))
 
     def _mask_of_shared(self) -> int:
@@ -204,7 +201,7 @@ class Facts:
         return not taker.capacity_counts or taker.capacity_refusal(want, device) is None
 
     def left(self, device: PoolDevice, ledger: Ledger) -> Left:
-        """Return whether a share of the device is already in use, and how much of each capacity is left, by name."""
+        """Return whether a share of the device is in use, and how much of each capacity is left."""
         held = ledger.shares.get(device.id)
         whole = self._whole.get(device)
         if whole is None:

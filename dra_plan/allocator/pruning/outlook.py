@@ -1,8 +1,7 @@
-"""The needs of the remaining requests, and the devices left for these requests, at one point in the walk.
+"""The devices left for the remaining requests at one point of the walk (rules R1 and R6).
 
-First come offers. For each remaining request, they are the options that still have enough devices, each with the number
-needed and the devices that can serve it now. Then come the devices excluded by counters and shared capacity (R6), and
-the outlook, which consists of offers. Building the outlook is rule R1; the other rules refine it.
+An offer is an option with the devices that it can still use, without those that counters or shared capacity exclude
+(R6). An outlook lists the offers for each remaining request. If a request has no offers, there is no solution (R1).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .packing import DeviceDemand
 
 
 class DeviceOffer:
-    """The devices that one option can use. The option needs `need` devices from the bit mask `row`."""
+    """An option with the devices that it can still use. It needs `need` devices from the bit mask `row`."""
 
     __slots__ = ("need", "option", "row")
 
@@ -31,11 +30,11 @@ class DeviceOffer:
 
 
 Outlook = list[list[DeviceOffer]]
-"""The offers of the remaining requests, in order; the list of a request is never empty."""
+"""The offers for each remaining request, in order. Each request has at least one offer."""
 
 
 def union(offers: Iterable[DeviceOffer]) -> int:
-    """Return the devices that are in at least one of the offers, as a bit mask."""
+    """Return the devices in any of the offers, as a bit mask."""
     row = 0
     for offer in offers:
         row |= offer.row
@@ -48,10 +47,7 @@ def union(offers: Iterable[DeviceOffer]) -> int:
 
 
 class Consumers(NamedTuple):
-    """Devices that consume the same amounts from the same counter table.
-
-    `device` is one of these devices and represents them all.
-    """
+    """Devices that consume equal amounts from the same counter table. `device` is one of them."""
 
     device: PoolDevice
     consumption: Consumption
@@ -59,10 +55,7 @@ class Consumers(NamedTuple):
 
 
 class Resources:
-    """The counters and the shared capacity of one search.
-
-    After each step of the walk, `look` must be called before any other method.
-    """
+    """The counters and the shared capacity of a search. Call `look` after each step of the walk."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts, self._taker = facts, facts.taker
@@ -92,7 +85,7 @@ class Resources:
     # -- excluded devices ----------------------------------------------------------------------------------------
 
     def look(self, ledger: Ledger) -> None:
-        """Read the current amounts of the counters. `blocked` then uses these amounts."""
+        """Read the current amounts of the counters, for `blocked` to use."""
         spent = ledger.counters
         self._out = 0
         for table, counted in self._counted.items():
@@ -120,7 +113,7 @@ class Resources:
         return out
 
     def blocked(self, want: Want, ledger: Ledger) -> int:
-        """Return the devices that a request cannot get now because of counters or shared capacity, as a bit mask."""
+        """Return the devices without enough counters or shared capacity for the request, as a bit mask (R6)."""
         if "R6" not in self._facts.rules or (want.admin and not self._taker.quirks.admin_pays):
             return 0
         out = self._out
@@ -145,11 +138,10 @@ class Resources:
 
 
 class Moment:
-    """The position of the walk at one point in time: a request, a slot of this request, and the devices taken so far.
+    """A point in the walk: a request, a slot of the request, and the devices taken so far.
 
-    If `option` is None, no option of the request has been chosen yet. `taken` are the devices that were taken. `mine`
-    are the devices that each claim has; they matter for admin access. `candidates` are the devices that this slot may
-    still try. All other state is in `ledger`.
+    `option` is None until an option of the request is chosen. `taken` are all devices taken, and `mine` are those that
+    each claim has taken, which matters for admin access. `candidates` are the devices that the slot may still try.
     """
 
     __slots__ = ("candidates", "ledger", "mine", "option", "request", "slot", "taken")
@@ -169,7 +161,7 @@ class Moment:
 
 
 class OutlookMaker:
-    """Creates outlooks for one search. An outlook shows which devices each of the remaining requests can use."""
+    """Creates the outlooks for one search."""
 
     def __init__(self, facts: Facts, resources: Resources) -> None:
         self._facts, self._resources = facts, resources
@@ -177,10 +169,9 @@ class OutlookMaker:
         self._once = facts.space.rules.resumes_scan
 
     def outlook(self, moment: Moment, horizon: int) -> Outlook | None:
-        """Return the outlook for the requests before the horizon, or None if one of these requests cannot be met (R1).
+        """Return the outlook for the requests before the horizon, or None if one of them cannot be met (R1).
 
-        Only checks that get stricter when more devices are taken are made. This is safe because each of these requests
-        needs free devices that pass all these checks.
+        The outlook excludes only devices that stay excluded however many more devices are taken.
         """
         self._resources.look(moment.ledger)
         outlook = []
@@ -225,24 +216,24 @@ class OutlookMaker:
         return allowed & ~blocked
 
     def supply(self, row: int) -> int:
-        """Return how many devices a request can get from a bit mask of devices.
+        """Return how many slots of a request these devices can fill.
 
-        If the walk scans all devices again for each slot, one device may be enough for all slots.
+        A shared device can fill any number of slots, unless the walk scans the devices only once.
         """
         if row & self._facts.shared and not self._once:
             return 1 << 30
         return row.bit_count()
 
     def demands(self, outlook: Iterable[Sequence[DeviceOffer]]) -> list[DeviceDemand]:
-        """Return how many devices each request needs that no other request can use."""
+        """Return how many devices each request needs exclusively, and the devices to choose from."""
         return [demand for offers in outlook if (demand := self.demand(offers)) is not None]
 
     def demand(self, offers: Sequence[DeviceOffer]) -> DeviceDemand | None:
-        """Return how many devices a request needs that no other request can use, or None if it needs no such devices.
+        """Return how many devices a request needs exclusively, and the devices to choose from.
 
-        A request needs no such devices if a shared device can be used, or if the request has admin access and therefore
-        leaves all devices to other requests. For a request with alternatives, the result is the smallest number that
-        any alternative needs, with the devices of all alternatives.
+        Devices that the request can share are subtracted from the number. If there are alternatives, the number is that
+        of the least demanding alternative. A request with admin access needs no device exclusively, so the result is
+        None.
         """
         if any(offer.option.want.admin for offer in offers):
             return None

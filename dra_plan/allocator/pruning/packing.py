@@ -1,8 +1,7 @@
-"""Check that everything fits: that items fit into bins (R6c), and that there are devices for all demands (R1, R2).
+"""Check that items fit into bins (R6c), and that there are enough devices for all demands (R1, R2).
 
-Bin packing comes first. It is NP-hard, but equal items are interchangeable and there are few different sizes, so it is
-enough to know how many items of each size are packed, which a dynamic program over the bins computes. `stocks` lists
-the items, and all of them must be packed. Then demands are matched with devices.
+Bin packing is NP-hard, but there are only a few different sizes, so a dynamic program over the number of items of each
+size is fast enough.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from itertools import product
 from math import prod
 
 Sizes = tuple[tuple[int, int], ...]
-"""Sizes above 0, in descending order, each with the number of items of that size."""
+"""The number of items of each size, as (size, number), largest first. Sizes are greater than 0."""
 
 _MOST_STATES = 300
 """The maximum number of entries in a table; if there are more, similar sizes are treated as the smaller one."""
@@ -25,7 +24,7 @@ _NO_ROOM = -1
 def can_be_packed(sizes: Sizes, places: Sequence[int]) -> bool:
     """Return whether items of these sizes fit into these places.
 
-    A result of False is certain. A result of True is certain only if there are few places, items and sizes.
+    False is certain. True is certain only if there are few places, items and sizes.
     """
     if not sizes:
         return True
@@ -135,14 +134,11 @@ def _loads_of_larger(sizes: Sizes, place: int) -> Iterator[tuple[tuple[int, ...]
 # members, and a matching finds this out without checking every group.
 
 DeviceDemand = tuple[int, int]
-"""The number of devices that are needed, and the devices that may serve (a bit mask)."""
+"""The number of devices that are needed, and a bit mask of the devices to choose from."""
 
 
 def overdrawn(demands: Iterable[DeviceDemand]) -> bool:
-    """Return whether the demands cannot all be met with different devices.
-
-    If all the demands must be met before anything else can happen, it is safe to end the search.
-    """
+    """Return whether there are too few devices to meet all demands with different devices."""
     needs: dict[int, int] = {}
     for need, row in demands:
         if need > 0:

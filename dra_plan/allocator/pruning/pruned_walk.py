@@ -1,8 +1,8 @@
-"""The walk with pruning, which is the plain walk without the parts that are proved to contain no solution.
+"""The walk with pruning: the plain walk without the parts that cannot contain a solution.
 
-In order: the horizon, up to which the search is quiet; the proof, from rules R0 to R7, that nothing can be found; and
-the pruned walk. The skipped parts lie within the horizon, so skipping them changes neither errors nor permanent
-effects. They contain no solution, so the first solution in the walk's order stays the first.
+In order: the horizon, before which the search cannot end with an error or change anything permanently; rules R0 to R7
+together; and the pruned walk. Only parts before the horizon are skipped, so errors and permanent changes remain the
+same.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from .stocks import overdrawn as stocks_overdrawn
 
 
 class Horizon:
-    """The horizon of one search. Requests before the horizon may be skipped.
+    """The first request that may end the search with an error or change something permanently.
 
-    The horizon is the first request that may end the search with an error or change something permanently.
+    Only requests before the horizon may be skipped.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -52,15 +52,15 @@ class Horizon:
         self._leaks_seen = -1
 
     def for_errors(self) -> int:
-        """Return the number of the first request that may end the search with an error.
+        """Return the number of the first request that may end the search with an error, for rule R0.
 
-        A request that may decide about a counter table for other nodes is treated in the same way. Only R0 uses this
-        number: if R0 ends the search, nothing runs after it, so permanent changes by earlier requests do not matter.
+        This includes requests that may decide which counter table other nodes use. Permanent changes do not matter,
+        because nothing runs after R0 has ended the search.
         """
         return next((number for number in range(self._errors) if self._undecided(number)), self._errors)
 
     def reach(self, ledger: Ledger) -> int:
-        """Return the number of the first request that must not be skipped yet."""
+        """Return the number of the first request that may not be skipped yet."""
         if self._reached < self._never and (ledger.leaks != self._leaks_seen or self._open[self._reached]):
             self._leaks_seen = ledger.leaks
             while self._reached < self._never and self._is_quiet(self._reached, ledger):
@@ -185,7 +185,7 @@ class Horizon:
 
 
 class Refuter:
-    """The pruning rules for one search. They prove that remaining requests cannot be met."""
+    """The pruning rules for one search. They prove that the remaining requests cannot be met."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -232,7 +232,7 @@ class _Visit(NamedTuple):
 class PrunedWalk(Walk):
     """A walk that uses the pruning rules.
 
-    The taker must not have taken anything yet. `steps` is the number of steps of earlier walks.
+    The taker must not have taken any device. `steps` starts at the number of steps of earlier walks.
     """
 
     def __init__(
@@ -252,15 +252,12 @@ class PrunedWalk(Walk):
         self._refuter = Refuter(self._facts)
         self._memory = Memory(self._facts)
         self._reached = 0
-        """The furthest request that was entered, or affected a refutation, since this value was last read."""
+        """The furthest request entered, or used in a refutation, since this field was last read."""
         self._taken = 0
         self._mine = [0] * len(space.claims)
 
     def run(self, pause_at: int = 0) -> bool:
-        """Run the walk in the same way as `Walk.run`.
-
-        With R0, the walk ends before its first step if a rule proves that there is no solution.
-        """
+        """Run the walk, as `Walk.run` does. With R0, it may end before its first step."""
         if "R0" in self._facts.rules and self._facts.requests and self._is_hopeless():
             self._tell_pruned(self._facts.requests[0].options[0].want, 0)
             return False

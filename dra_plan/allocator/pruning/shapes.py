@@ -1,9 +1,9 @@
-"""Devices that look the same to all requests from one on, and blocks of devices that are copies of each other.
+"""Devices that are alike to a range of requests, and blocks of devices that are copies of each other (R3).
 
-Two devices are *alike* (R3) if the requests in question cannot distinguish them, because they have the same rows, the
-same values under their constraints, the same counters in the same sets, and the same demands on their capacity. Devices
-that share a counter set or a constraint's value form a *block*; two blocks are copies if renaming their sets and values
-makes them equal, as with the partitions of two equal GPUs.
+Two devices are alike if the requests cannot distinguish them: they have the same values under the constraints, the same
+counters in the same sets, and the same demand for capacity. Devices with a common counter set or constraint value form
+a block. Two blocks are copies if they become equal when their counter sets and values are renamed, like the partitions
+of two equal GPUs.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from dra_plan.allocator.pools import PoolDevice
 from .facts import Facts, Option, Token, Values
 
 Tie = tuple[Hashable, ...]
-"""Something that devices have in common: a counter set, or a constraint's value."""
+"""A counter set or a constraint value that devices have in common."""
 
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """A group of devices that have counter sets or values of constraints in common.
+    """A group of devices with counter sets or constraint values in common.
 
-    Two blocks with the same `kind` are copies of each other. `classes` are bit masks of devices that are alike.
-    `counters` are the counters that the devices consume, and `tokens` are the values that the devices have. All three
-    are in the order that the kind defines.
+    Blocks of the same `kind` are copies of each other. `classes` are bit masks of devices that are alike. `counters`
+    are the counters that the devices consume, and `tokens` are their values, in the same order in all copies.
     """
 
     kind: Hashable
@@ -34,27 +33,24 @@ class Block:
     counters: list[tuple[PoolDevice, tuple[Hashable, str, str]]] = field(default_factory=list)
     tokens: list[tuple[Values, Token]] = field(default_factory=list)
     shared: list[list[tuple[int, PoolDevice]]] = field(default_factory=list)
-    """The shared devices of each class that has some, each with its bit."""
+    """The shared devices of each class, each with its bit. Classes without shared devices are left out."""
 
 
 class Shapes:
-    """The devices from the point of view of some requests: which devices are alike, and which blocks are copies.
-
-    The numbers of these requests are `start` to `end` - 1.
-    """
+    """The devices that are alike to requests `start` to `end` - 1, and the blocks that are copies of each other."""
 
     def __init__(self, facts: Facts, start: int, end: int) -> None:
         self._facts = facts
         self._options = [option for request in facts.requests[start:end] for option in request.options]
         self.values = self._constraints()
-        """The values that devices offer to the constraints on these requests."""
+        """The values that constraints on the requests compare."""
         self._positions = self._reached()
         self._plain = {p: self._describe(p) for p in self._positions}
         self._ties = {p: self._tied(p) for p in self._positions}
         self.alike = self._alike()
-        """The alike devices by position, including the device itself."""
+        """By position, a bit mask of the devices that are alike to the device at this position, including itself."""
         self.loose = self._loose()
-        """The alike devices without ties to others."""
+        """Bit masks of the alike devices that belong to no block."""
         self.blocks = [self._block(members) for members in self._components()]
 
     def _constraints(self) -> list[Values]:
@@ -202,10 +198,7 @@ class Shapes:
 
 
 def depends_on_order(option: Option, facts: Facts) -> bool:
-    """Return whether the result depends on the order in which the option gets its devices.
-
-    The order matters if only the last device is remembered (Q2).
-    """
+    """Return whether the result depends on the order in which the option gets its devices (Q2)."""
     return (
         option.count > 1
         and facts.taker.quirks.distinct_remembers_last

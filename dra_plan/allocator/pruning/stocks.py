@@ -1,8 +1,8 @@
-"""Rules R6b and R6c, which check that enough of each counter and shared capacity is left for all requests together.
+"""Rules R6b and R6c: whether the counters and the shared capacity are enough for all requests together.
 
-A stock is the name of a counter or capacity, and amounts of it are held in several places: in counter sets, or in
-shared devices. A device may take from several places; `sums` are what it takes everywhere, and `peaks` the most it
-takes from one place.
+A stock is a counter name or a capacity name, with the amounts in all counter sets or shared devices of that name.
+`sums` gives the total amount that each device takes, and `peaks` gives the largest amount that it takes from a single
+counter set or shared device.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from .outlook import Outlook, Resources, union
 from .packing import Sizes, can_be_packed
 
 Levels = list[tuple[int, int]]
-"""Amounts in ascending order, each with the devices that take it."""
+"""Amounts in ascending order, each with a bit mask of the devices that take it."""
 
 
 Shares = tuple[tuple[int, ...], ...]
-"""For each device, the amounts of which it takes one; devices that take nothing are omitted."""
+"""For each device, the amounts that it may take, one of which it takes. Devices that take nothing are left out."""
 
 _MOST_UNITS = 1_000
 """The size of a place, in the largest unit that divides all amounts, above which it is not examined closely."""
 
 
 class Stock(Protocol):
-    """A counter or capacity, which is identified by its name, with the places that hold amounts of it."""
+    """A counter name or capacity name, with all places that hold an amount of it."""
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
-        """Return the amount that is left in each place from which a device in `reach` takes an amount."""
+        """Return the amount left in each place that a device in the bit mask `reach` takes from."""
 
     def sums(self, want: Want) -> Levels:
-        """Return the total amounts that devices take for a request, added up over all places."""
+        """Return the total amount that each device takes for a request."""
 
     def peaks(self, want: Want) -> Levels:
-        """Return the largest amounts that devices take from a single place for a request."""
+        """Return the largest amount that each device takes from a single place for a request."""
 
 
 def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger, rules: frozenset[PruningRule]) -> bool:
-    """Return whether one of the stocks holds too little for the requests in the outlook.
+    """Return whether a stock has too little left for the requests in the outlook.
 
-    This is safe because each request must be met, and takes at least the amount that its least demanding device takes.
+    Each request is assumed to take as little as its least demanding device takes.
     """
     reach = 0
     for offers in outlook:
@@ -115,9 +115,9 @@ def _shares(stock: Stock, outlook: Outlook) -> Shares:
 
 
 def fillings(shares: Shares, left: list[int]) -> list[int]:
-    """Return, for each place, the largest sum of shares that is not larger than the amount left in the place.
+    """Return the largest sum of shares that fits into each place, given the amounts left in the places.
 
-    Each share takes one of its possible amounts.
+    Each share takes one of its possible amounts, or nothing.
     """
     unit = math.gcd(*(amount for amounts in shares for amount in amounts))
     if not unit or max(left, default=0) > _MOST_UNITS * unit:
@@ -144,7 +144,7 @@ def _least(levels: Levels, row: int) -> int:
 
 
 def find_stocks(facts: Facts, resources: Resources) -> list[Stock]:
-    """Return all counters whose tables are already certain, and all capacities of shared devices."""
+    """Return a stock for each counter whose table is known, and for each capacity of a shared device."""
     names = sorted(
         {name for groups in resources.consumers.values() for group in groups for _, name, _ in group.consumption}
     )
@@ -158,7 +158,7 @@ def find_stocks(facts: Facts, resources: Resources) -> list[Stock]:
 class CounterStock:
     """A counter name, with the amounts in the counter sets of all tables.
 
-    A shared device counts as taking nothing, because its counters may already be consumed.
+    Shared devices are left out, because they may already consume their counters.
     """
 
     def __init__(self, name: str, facts: Facts, resources: Resources) -> None:
@@ -188,16 +188,16 @@ class CounterStock:
         return [max(0, left - spent.get(key, 0)) for key, (left, takers) in self._places.items() if takers & reach]
 
     def sums(self, want: Want) -> Levels:
-        """Return the total amounts that devices take for a request, as `Stock.sums` does."""
+        """Return the total amount that each device takes for a request, as `Stock.sums` does."""
         return self._sums if self._admin_pays or not want.admin else []
 
     def peaks(self, want: Want) -> Levels:
-        """Return the largest amounts that devices take from a single counter set, as `Stock.peaks` does."""
+        """Return the largest amount that each device takes from a single counter set, as `Stock.peaks` does."""
         return self._peaks if self._admin_pays or not want.admin else []
 
 
 class CapacityStock:
-    """A capacity name, with the amounts in all shared devices. Devices that are allocated as a whole do not count."""
+    """A capacity name, with the amounts in all shared devices."""
 
     def __init__(self, name: str, facts: Facts) -> None:
         self._name, self._facts = name, facts
@@ -223,7 +223,7 @@ class CapacityStock:
         ]
 
     def sums(self, want: Want) -> Levels:
-        """Return the amounts that devices take for a request, as `Stock.sums` does."""
+        """Return the amount that each device takes for a request, as `Stock.sums` does."""
         if want.admin and not self._admin_pays:
             return []
         if want not in self._levels:
@@ -236,7 +236,7 @@ class CapacityStock:
         return self._levels[want]
 
     def peaks(self, want: Want) -> Levels:
-        """Return the same amounts as `sums`, because a share is always taken from a single device."""
+        """Return the same as `sums`, because a device takes capacity from itself only."""
         return self.sums(want)
 
 

@@ -1,6 +1,6 @@
-"""Every function, macro and type in the selector language, with one table per library.
+"""All functions, macros and types of the selector language, in one table per library.
 
-The environment selects the ones that apply.
+`environment` chooses those that apply.
 """
 
 from .formats import FORMATS, REGEX
@@ -35,6 +35,6 @@ LIBRARIES: tuple[Library, ...] = (
     SEQUENCES,
     INCLUDES,
 )
-"""The libraries in the order in which Kubernetes adds them, which is the order of overloads within a function."""
+"""The libraries in the order in which Kubernetes adds them, which decides the order of overloads."""
 
 __all__ = ["LIBRARIES", "Library", "Overload"]

@@ -1,7 +1,7 @@
-"""Times and conversions, with Go's formats and limits.
+"""Times and conversions, with the formats and limits of Go.
 
-First come instants and durations, with Go's text formats, and the accessors getFullYear, getHours and so on, with their
-table. Then come bool, bytes, double, duration, dyn, int, string, timestamp, type and uint, with their table.
+In order: times and durations with their accessors (getFullYear, getHours and so on); and conversions to bool, bytes,
+double, duration, dyn, int, string, timestamp, type and uint.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _OFFSET = re.compile(r"([+-]?[0-9]+):([+-]?[0-9]+)", re.ASCII)
 
 
 def format_timestamp(nanos: int) -> str:
-    """Return the time as RFC 3339 text in UTC. A fraction of a second has no trailing zeros."""
+    """Return the time in RFC 3339 format, in UTC, without trailing zeros in a fraction."""
     seconds, fraction = divmod(nanos, _SECOND)
     moment = _EPOCH + datetime.timedelta(seconds=seconds)
     text = f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}T{moment:%H:%M:%S}"
@@ -74,7 +74,7 @@ def format_timestamp(nanos: int) -> str:
 
 
 def parse_duration(text: str) -> int | None:
-    """Return the duration in nanoseconds, or None for text that Go's ParseDuration rejects."""
+    """Return the duration in nanoseconds, or None if Go's ParseDuration rejects the text."""
     negative, rest = text.startswith("-"), text[1:] if text[:1] in ("-", "+") else text
     if rest == "0":
         return 0
@@ -144,37 +144,37 @@ def _moment(instant: Timestamp, name: str) -> datetime.datetime:
 
 
 def full_year(instant: Timestamp, zone: str = "") -> int:
-    """Return the year of the time in the zone."""
+    """Return the year in the zone."""
     return _moment(instant, zone).year
 
 
 def month(instant: Timestamp, zone: str = "") -> int:
-    """Return the month. January is 0."""
+    """Return the month, where January is 0."""
     return _moment(instant, zone).month - 1
 
 
 def day_of_year(instant: Timestamp, zone: str = "") -> int:
-    """Return the day of the year, counted from 0."""
+    """Return the day of the year, starting at 0."""
     return _moment(instant, zone).timetuple().tm_yday - 1
 
 
 def day_of_month(instant: Timestamp, zone: str = "") -> int:
-    """Return the day of the month, counted from 0."""
+    """Return the day of the month, starting at 0."""
     return _moment(instant, zone).day - 1
 
 
 def date(instant: Timestamp, zone: str = "") -> int:
-    """Return the day of the month, counted from 1."""
+    """Return the day of the month, starting at 1."""
     return _moment(instant, zone).day
 
 
 def day_of_week(instant: Timestamp, zone: str = "") -> int:
-    """Return the day of the week. Sunday is 0."""
+    """Return the day of the week, where Sunday is 0."""
     return _moment(instant, zone).isoweekday() % 7
 
 
 def hours(instant: Timestamp, zone: str = "") -> int:
-    """Return the hour of the day, from 0 to 23."""
+    """Return the hour, from 0 to 23."""
     return _moment(instant, zone).hour
 
 
@@ -189,7 +189,7 @@ def seconds(instant: Timestamp, zone: str = "") -> int:
 
 
 def milliseconds(instant: Timestamp, zone: str = "") -> int:
-    """Return the milliseconds since the last full second."""
+    """Return the millisecond of the second."""
     _moment(instant, zone)
     return instant.nanos % _SECOND // 10**6
 
@@ -199,22 +199,22 @@ def _whole(span: Duration, unit: int) -> int:
 
 
 def duration_hours(span: Duration) -> int:
-    """Return the number of whole hours in the duration."""
+    """Return the duration in whole hours."""
     return _whole(span, 3600 * _SECOND)
 
 
 def duration_minutes(span: Duration) -> int:
-    """Return the number of whole minutes in the duration."""
+    """Return the duration in whole minutes."""
     return _whole(span, 60 * _SECOND)
 
 
 def duration_seconds(span: Duration) -> int:
-    """Return the number of whole seconds in the duration."""
+    """Return the duration in whole seconds."""
     return _whole(span, _SECOND)
 
 
 def duration_milliseconds(span: Duration) -> int:
-    """Return the number of whole milliseconds in the duration."""
+    """Return the duration in whole milliseconds."""
     return _whole(span, 10**6)
 
 
@@ -246,7 +246,7 @@ ACCESSORS = {
     "getSeconds": _clock("seconds", seconds, zoned="timestamp_to_seconds_tz", of_duration=duration_seconds),
     "getMilliseconds": _clock("milliseconds", milliseconds, of_duration=duration_milliseconds),
 }
-"""The standard library's accessors for instants and durations."""
+"""The accessors for times and durations in the standard library."""
 
 
 # -- conversions between types -----------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ def type_value(value: Value) -> TypeValue:
 
 
 def string_to_bool(text: str) -> bool:
-    """Return the bool that the text states. Raises EvaluationError for text that Go's ParseBool rejects."""
+    """Return the bool in the text. Raises EvaluationError if Go's ParseBool rejects it."""
     if text in _TRUE:
         return True
     if text in _FALSE:
@@ -286,12 +286,12 @@ def string_to_bool(text: str) -> bool:
 
 
 def string_to_bytes(text: str) -> bytes:
-    """Return the bytes of the text in UTF-8."""
+    """Return the text in UTF-8."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def bytes_to_string(data: bytes) -> str:
-    """Return the text of the bytes. Raises EvaluationError for bytes that are not UTF-8."""
+    """Return the text of the bytes. Raises EvaluationError if they are not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -306,7 +306,7 @@ def double_to_int(number: float) -> int:
 
 
 def string_to_int(text: str) -> int:
-    """Return the int that the text states in decimal digits. Raises EvaluationError for any other text."""
+    """Return the decimal int in the text. Raises EvaluationError for any other text."""
     digits = text.lstrip("+-0")
     if _INT.fullmatch(text) and len(digits) <= 19:  # regardless of the number of zeros before them
         number = int(digits or 0) * (-1 if text.startswith("-") else 1)
@@ -321,12 +321,12 @@ def timestamp_to_int(instant: Timestamp) -> int:
 
 
 def duration_to_int(span: Duration) -> int:
-    """Return the number of nanoseconds in the duration."""
+    """Return the duration in nanoseconds."""
     return span.nanos
 
 
 def uint_to_int(number: Uint) -> int:
-    """Return the number as an int. Raises EvaluationError if it exceeds int64."""
+    """Return the number as an int. Raises EvaluationError if it does not fit in an int64."""
     return check_int(int(number))
 
 
@@ -343,7 +343,7 @@ def double_to_uint(number: float) -> Uint:
 
 
 def string_to_uint(text: str) -> Uint:
-    """Return the uint that the text states in decimal digits. Raises EvaluationError for any other text."""
+    """Return the decimal uint in the text. Raises EvaluationError for any other text."""
     digits = text.lstrip("+0")
     if _UINT.fullmatch(text) and len(digits) <= 20 and int(digits or 0) <= MAX_UINT64:
         return Uint(int(digits or 0))
@@ -351,14 +351,14 @@ def string_to_uint(text: str) -> Uint:
 
 
 def int_to_double(number: int) -> float:
-    """Return the double that is nearest to the number."""
+    """Return the nearest double."""
     return float(number)
 
 
 def string_to_double(text: str) -> float:
-    """Return the number that Go's ParseFloat reads.
+    """Return the number in the text, as Go's ParseFloat does.
 
-    It may be decimal or hexadecimal, inf or nan, and may have underscores between its digits.
+    It may be decimal or hexadecimal, inf or nan, and have underscores between digits.
     """
     if _SPECIAL.fullmatch(text):
         return float(text)
@@ -387,14 +387,14 @@ def bool_to_string(value: bool) -> str:
 
 
 def int_to_string(number: int) -> str:
-    """Return the number in decimal digits."""
+    """Return the number in decimal."""
     return str(int(number))
 
 
 def double_to_string(number: float) -> str:
     """Return the number in Go's `%g` format, with as few digits as possible.
 
-    Numbers below 1e-4 and from 1e6 on have an exponent.
+    Numbers below 1e-4, and from 1e6 on, have an exponent.
     """
     if math.isnan(number):
         return "NaN"
@@ -428,7 +428,7 @@ def _plain(digits: str, power: int) -> str:
 
 
 def timestamp_to_string(instant: Timestamp) -> str:
-    """Return the time as RFC 3339 text in UTC, with as many digits of the second as needed."""
+    """Return the time in RFC 3339 format, in UTC, with as many digits as needed."""
     return format_timestamp(instant.nanos)
 
 
@@ -439,7 +439,7 @@ def duration_to_string(span: Duration) -> str:
 
 
 def string_to_timestamp(text: str) -> Timestamp:
-    """Return the time that an RFC 3339 text stands for. The text is parsed as leniently as in Go."""
+    """Return the time in an RFC 3339 text, which is parsed as leniently as in Go."""
     nanos = parse_timestamp(text)
     if nanos is None:
         raise _refused(TIMESTAMP.name)
@@ -447,12 +447,12 @@ def string_to_timestamp(text: str) -> Timestamp:
 
 
 def int_to_timestamp(seconds: int) -> Timestamp:
-    """Return the time that is this many seconds after the beginning of 1970."""
+    """Return the time this many seconds after the beginning of 1970."""
     return check_timestamp(seconds * 10**9)
 
 
 def string_to_duration(text: str) -> Duration:
-    """Return the duration that a text in Go's syntax stands for, such as `1h30m`."""
+    """Return the duration in the text, such as `1h30m`, as Go parses it."""
     nanos = parse_duration(text)
     if nanos is None:
         raise _refused(DURATION.name)
@@ -460,7 +460,7 @@ def string_to_duration(text: str) -> Duration:
 
 
 def int_to_duration(nanos: int) -> Duration:
-    """Return the duration of this many nanoseconds."""
+    """Return a duration of this many nanoseconds."""
     return Duration(nanos)
 
 
@@ -527,4 +527,4 @@ CONVERSIONS = {
     "timestamp": _to(TIMESTAMP, {TIMESTAMP: same, INT: int_to_timestamp, STRING: string_to_timestamp}, {}),
     "uint": _to(UINT, {UINT: same, DOUBLE: double_to_uint, INT: int_to_uint, STRING: string_to_uint}, {}),
 }
-"""The standard library's conversions."""
+"""The conversions in the standard library."""

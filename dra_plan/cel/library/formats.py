@@ -1,7 +1,7 @@
-"""Checks of the form of a text: the format library, and regular expressions.
+"""Named formats and regular expressions.
 
-Kubernetes' named formats come first, with the faults that they find in a string. Then come patterns, which are RE2 as
-in Go, with Go's error texts, for `matches` and Kubernetes' regex library.
+In order: Kubernetes' named formats, which find the errors in a text; and RE2 patterns with Go's error messages, for
+`matches` and Kubernetes' regex library.
 """
 
 from __future__ import annotations
@@ -102,13 +102,13 @@ _FORMATS: dict[str, NamedFormat] = {
 
 
 def named(name: str) -> Optional:
-    """Return an optional that contains the format with this name, or an empty optional if there is no such format."""
+    """Return an optional with the format of this name, or an empty optional if there is none."""
     found = _FORMATS.get(name)
     return NONE if found is None else Optional(found)
 
 
 def validate(form: NamedFormat, text: str) -> Value:
-    """Return an optional list of the faults in the text. The optional is empty if the text has no faults."""
+    """Return an optional with the list of errors in the text, or an empty optional if it has none."""
     problems = form.problems(text)
     return Optional(list(problems)) if problems else NONE
 
@@ -179,7 +179,7 @@ _ABOUT_ALL = frozenset(("missing )", "unexpected )"))
 
 @functools.lru_cache(maxsize=1024)
 def compile_regex(pattern: str) -> Any:
-    """Return the compiled RE2 pattern; raises EvaluationError with Go's text if the pattern is invalid.
+    """Return the compiled RE2 pattern. Raises EvaluationError with Go's message.
 
     The re2 module is loaded on first use.
     """
@@ -226,18 +226,18 @@ def _refused_by_go(pattern: str) -> str | None:
 
 
 def matches(text: str, pattern: str) -> bool:
-    """Return whether the pattern matches some part of the text."""
+    """Return whether the pattern matches any part of the text."""
     return compile_regex(pattern).search(text) is not None
 
 
 def find(text: str, pattern: str) -> str:
-    """Return the first match in the text, or an empty string."""
+    """Return the first match in the text, or an empty string if there is none."""
     match = compile_regex(pattern).search(text)
     return "" if match is None else str(match[0])
 
 
 def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    """Return all matches in the text. If `limit` is not negative, return at most `limit` matches."""
+    """Return all matches in the text, but at most `limit` if it is not negative."""
     found: list[str] = []
     last_end = -1
     for match in compile_regex(pattern).finditer(text):
@@ -256,7 +256,7 @@ MATCHES = (
     plain("matches", (STRING, STRING), BOOL, matches, pattern=True),
     member("matches_string", (STRING, STRING), BOOL, matches, MATCHED, pattern=True),
 )
-"""The standard library's function."""
+"""The function for regular expressions in the standard library."""
 
 REGEX = Library(
     name="kubernetes regex",

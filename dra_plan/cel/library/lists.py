@@ -1,8 +1,8 @@
-"""Functions for lists, and for the maps that comprehensions build.
+"""Functions for lists, and for the maps that comprehensions create.
 
 In order: Kubernetes' isSorted, sum, min, max, indexOf and lastIndexOf, and DRA's `includes`; cel.bind and
-comprehensions with two variables; cel-go's lists library, version 3 (slice, flatten, sort, range, reverse, distinct),
-with its prices; and cel-go's sets library. Each part ends with its table.
+comprehensions with two variables; version 3 of cel-go's lists library (slice, flatten, sort, range, reverse, distinct);
+and cel-go's sets library.
 """
 
 from __future__ import annotations
@@ -51,23 +51,23 @@ from .overload import CallEstimate, Cost, Function, Library, Overload, Price, Pr
 from .prices import SEARCHED, Operands, allocating, estimated, literal, new_list, size
 
 COMPARABLE = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)
-"""The element types by which lists can be ordered."""
+"""The types of elements that can be ordered."""
 
 MOST_LIST_VALUES = 48
-"""The maximum number of values in a list attribute (k8s.io/api/resource/v1)."""
+"""The maximum number of values in an attribute that is a list (k8s.io/api/resource/v1)."""
 
 
 def order(left: Value, right: Value) -> int | None:
-    """Return the order of two elements as -1, 0 or 1, or None if upstream's comparison is an error.
+    """Return the order of two elements as -1, 0 or 1, or None if upstream cannot compare them.
 
-    Upstream's loops ignore this error.
+    Upstream's loops ignore such an error.
     """
     order = compare(left, right)
     return None if type(order) is EvaluationError else order
 
 
 def is_sorted(values: list[Value]) -> bool:
-    """Return whether each element is at most as great as the next one."""
+    """Return whether no element is greater than the next one."""
     spend_on(values)
     for value in values:
         if not is_comparable(value):
@@ -97,29 +97,29 @@ def _best(values: list[Value], name: str, replaced_when: int) -> Value:
 
 
 def smallest(values: list[Value]) -> Value:
-    """Return the smallest element. If several elements are equally small, return the first of them."""
+    """Return the smallest element. If several are equally small, return the first."""
     return _best(values, "min", 1)
 
 
 def largest(values: list[Value]) -> Value:
-    """Return the largest element. If several elements are equally large, return the first of them."""
+    """Return the largest element. If several are equally large, return the first."""
     return _best(values, "max", -1)
 
 
 def index_of(values: list[Value], item: Value) -> int:
-    """Return the index of the first element that is equal to the item, or -1."""
+    """Return the index of the first element equal to the item, or -1."""
     spend_on(values)
     return next((index for index, value in enumerate(values) if equal(value, item) is True), -1)
 
 
 def last_index_of(values: list[Value], item: Value) -> int:
-    """Return the index of the last element that is equal to the item, or -1."""
+    """Return the index of the last element equal to the item, or -1."""
     spend_on(values)
     return next((index for index in range(len(values) - 1, -1, -1) if equal(values[index], item) is True), -1)
 
 
 def includes(target: Value, item: Value) -> bool:
-    """Return whether a list contains an element equal to the item, or whether a single value is equal to it."""
+    """Return whether a list has an element equal to the item, or whether a single value is equal to it."""
     if type(target) is list:
         if len(target) > MOST_LIST_VALUES:
             raise EvaluationError(
@@ -183,7 +183,7 @@ INCLUDES = Library(
 
 
 def map_insert(mapping: dict[Value, Value], key: Value, value: Value) -> dict[Value, Value]:
-    """Return a copy of the map with one more entry."""
+    """Return a copy of the map with one more entry. Raises EvaluationError if the key exists."""
     place = map_key(key)
     if place in mapping:
         raise EvaluationError(f"insert failed: key {key} already exists")
@@ -192,7 +192,7 @@ def map_insert(mapping: dict[Value, Value], key: Value, value: Value) -> dict[Va
 
 
 def map_merge(mapping: dict[Value, Value], other: dict[Value, Value]) -> dict[Value, Value]:
-    """Return a map with the entries of both maps."""
+    """Return a map with the entries of both maps. Raises EvaluationError if they have a key in common."""
     for place in other:
         if place in mapping:
             raise EvaluationError("insert failed: key already exists")
@@ -224,7 +224,7 @@ _MOST_IN_RANGE = 1_000_000
 
 
 def cut(values: list[Value], start: int, end: int) -> list[Value]:
-    """Return the elements from index `start` up to, but not including, index `end`."""
+    """Return the elements from index `start` up to but not including `end`."""
     if start < 0 or end < 0:
         raise EvaluationError(f"cannot slice({start}, {end}), negative indexes not supported")
     if start > end:
@@ -235,12 +235,12 @@ def cut(values: list[Value], start: int, end: int) -> list[Value]:
 
 
 def flatten(values: Value) -> list[Value]:
-    """Return the elements of the list, with the elements of nested lists in their place, one level deep."""
+    """Return the list with nested lists replaced by their elements, one level deep."""
     return flatten_to(values, 1)
 
 
 def flatten_to(values: Value, depth: int) -> list[Value]:
-    """Return the elements of the list, with the elements of nested lists in their place, up to the given depth."""
+    """Return the list with nested lists replaced by their elements, up to `depth` levels deep."""
     if type(depth) is not int:
         raise no_such_overload()
     if type(values) is not list:
@@ -291,20 +291,20 @@ def sort_by(values: list[Value], keys: list[Value]) -> list[Value]:
 
 
 def numbers_below(count: int) -> list[int]:
-    """Return the integers from 0 up to, but not including, `count`. Raises Fatal if `count` exceeds the cost limit."""
+    """Return the integers from 0 up to but not including `count`. Raises Fatal if this exceeds the cost limit."""
     if count > _MOST_IN_RANGE:
         raise cost_exceeded()
     return list(range(count))
 
 
 def reverse(values: list[Value]) -> list[Value]:
-    """Return the elements from last to first."""
+    """Return the elements in reverse order."""
     spend_on(values)
     return values[::-1]
 
 
 def distinct(values: list[Value]) -> list[Value]:
-    """Return the elements without those that are equal to an earlier element."""
+    """Return the elements without those equal to an earlier element."""
     if len(values) > 1000:
         # Upstream charges more than an evaluation's limit for comparing this many elements.
         raise cost_exceeded()
@@ -409,13 +409,13 @@ def _check_product(left: list[Value], right: list[Value]) -> None:
 
 
 def set_contains(values: list[Value], wanted: list[Value]) -> bool:
-    """Return whether the list contains an equal element for every wanted element."""
+    """Return whether each wanted element is equal to an element of the list."""
     _check_product(values, wanted)
     return all(any(equal(item, value) is True for value in values) for item in wanted)
 
 
 def set_equivalent(left: list[Value], right: list[Value]) -> bool:
-    """Return whether each of the two lists contains all elements of the other."""
+    """Return whether each list contains all elements of the other."""
     return set_contains(left, right) and set_contains(right, left)
 
 

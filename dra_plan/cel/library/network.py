@@ -1,6 +1,6 @@
-"""Addresses, networks and URLs: the ip, cidr and url libraries, in this order.
+"""IP addresses, networks and URLs: the ip, cidr and url libraries.
 
-Addresses and networks have Go's netip syntax with Kubernetes' restrictions, and URLs have Go's net/url syntax.
+Addresses and networks follow Go's netip, with Kubernetes' restrictions, and URLs follow Go's net/url.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _groups(text: str, last: bool) -> list[int] | None:
 
 
 def parse_address(text: str) -> tuple[Ip | None, bool]:
-    """Return the IPv4 or IPv6 address in the text (None if there is none), and whether the address has a zone."""
+    """Return the IP address in the text, or None, and whether it has a zone."""
     for character in text:
         if character == ".":
             number = _parse_v4(text)
@@ -80,12 +80,15 @@ def parse_address(text: str) -> tuple[Ip | None, bool]:
 
 
 def is_mapped(address: Ip) -> bool:
-    """Return whether the address is an IPv4 address in IPv6 notation."""
+    """Return whether the address is an IPv4-mapped IPv6 address."""
     return address.bits == 128 and address.number >> 32 == _MAPPED >> 32
 
 
 def to_ip(text: str) -> Ip:
-    """Return the IP address in the text. A zone is not allowed, and neither is an IPv4 address in IPv6 notation."""
+    """Return the IP address in the text.
+
+    Raises EvaluationError if the text is not an IP address, has a zone, or is an IPv4-mapped IPv6 address.
+    """
     address, zoned = parse_address(text)
     if address is None:
         raise EvaluationError(
@@ -109,12 +112,12 @@ def is_ip(text: str) -> bool:
 
 
 def is_canonical(text: str) -> bool:
-    """Return whether the address in the text is written in the canonical form."""
+    """Return whether the address in the text has the canonical form. Raises EvaluationError if it is not an address."""
     return ip_to_string(to_ip(text)) == text
 
 
 def ip_to_string(address: Ip) -> str:
-    """Return the address in the canonical form."""
+    """Return the canonical form of the address."""
     if address.bits == 32:
         return ".".join(map(str, address.number.to_bytes(4, "big")))
     groups = [address.number >> shift & 0xFFFF for shift in range(112, -1, -16)]
@@ -138,7 +141,7 @@ def _longest_zeros(groups: list[int]) -> tuple[int, int]:
 
 
 def family(address: Ip) -> int:
-    """Return 4 for an IPv4 address, and 6 for an IPv6 address."""
+    """Return 4 for an IPv4 address, or 6 for an IPv6 address."""
     return 4 if address.bits == 32 else 6
 
 
@@ -218,9 +221,9 @@ def _parse_cidr(text: str) -> Cidr:
 
 
 def to_cidr(text: str) -> Cidr:
-    """Return the network in the text.
+    """Return the network in the text. Bits after the prefix may be set.
 
-    An IPv4 address in IPv6 notation is not allowed. Bits after the prefix are allowed.
+    Raises EvaluationError if the text is not a network, or has an IPv4-mapped IPv6 address.
     """
     return _parse_cidr(text)
 
@@ -235,7 +238,7 @@ def is_cidr(text: str) -> bool:
 
 
 def cidr_to_string(network: Cidr) -> str:
-    """Return the network as text."""
+    """Return the network in CIDR notation."""
     return f"{ip_to_string(network.address)}/{network.length}"
 
 
@@ -258,12 +261,12 @@ def contains_ip_text(network: Cidr, text: str) -> bool:
 
 
 def contains_cidr(network: Cidr, other: Cidr) -> bool:
-    """Return whether the other network is completely inside the network."""
+    """Return whether the other network is inside the network."""
     return network.length <= other.length and contains_ip(network, other.address)
 
 
 def contains_cidr_text(network: Cidr, text: str) -> bool:
-    """Return whether the network in the text is completely inside the network."""
+    """Return whether the network in the text is inside the network."""
     return contains_cidr(network, to_cidr(text))
 
 
@@ -273,12 +276,12 @@ def address_of(network: Cidr) -> Ip:
 
 
 def prefix_length(network: Cidr) -> int:
-    """Return the length of the network's prefix."""
+    """Return the prefix length of the network."""
     return network.length
 
 
 def masked(network: Cidr) -> Cidr:
-    """Return the network with all bits after its prefix set to zero."""
+    """Return the network with all bits after the prefix set to 0."""
     host_bits = network.address.bits - network.length
     return Cidr(Ip(network.address.bits, network.address.number >> host_bits << host_bits), network.length)
 
@@ -489,7 +492,7 @@ def _query(raw: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def request_error(text: str) -> str | None:
-    """Return the error that Go's ParseRequestURI returns for the text, or None."""
+    """Return the error of Go's ParseRequestURI for the text, or None."""
     try:
         _parse(text, via_request=True)
     except _UrlError as error:
@@ -498,7 +501,7 @@ def request_error(text: str) -> str | None:
 
 
 def to_url(text: str) -> Url:
-    """Return the URL in the text."""
+    """Return the URL in the text. Raises EvaluationError if it is not a URL."""
     problem = request_error(text)
     if problem is None:
         try:
@@ -514,32 +517,32 @@ def is_url(text: str) -> bool:
 
 
 def get_scheme(url: Url) -> str:
-    """Return the scheme of the URL, or an empty string."""
+    """Return the scheme of the URL, or "" if it has none."""
     return url.scheme
 
 
 def get_host(url: Url) -> str:
-    """Return the host of the URL, with its port."""
+    """Return the host of the URL, including the port."""
     return url.host
 
 
 def get_hostname(url: Url) -> str:
-    """Return the host of the URL, without its port and without brackets."""
+    """Return the host of the URL, without port and brackets."""
     return url.hostname
 
 
 def get_port(url: Url) -> str:
-    """Return the port of the URL, or an empty string."""
+    """Return the port of the URL, or "" if it has none."""
     return url.port
 
 
 def get_escaped_path(url: Url) -> str:
-    """Return the path of the URL in percent-encoded form."""
+    """Return the percent-encoded path of the URL."""
     return url.escaped_path
 
 
 def get_query(url: Url) -> dict[str, list[str]]:
-    """Return the decoded values of each key in the query of the URL."""
+    """Return the decoded query of the URL, with a list of values for each key."""
     return {key: list(values) for key, values in url.query}
 
 

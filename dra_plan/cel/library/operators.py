@@ -1,4 +1,4 @@
-"""Arithmetic, order, containment and other operators. Equality is in `values`; `&&`, `||` and `?:` are planned."""
+"""Operators for arithmetic, order and containment. Equality is in `values`; `&&`, `||` and `?:` are in `interpret`."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def multiply(left: Value, right: Value) -> Value:
 
 
 def divide(left: Value, right: Value) -> Value:
-    """Return `left / right`. The quotient of integers is rounded towards zero."""
+    """Return `left / right`. Integer division rounds towards zero."""
     kind = type(left)
     if kind is type(right):
         if kind is int or kind is Uint:
@@ -130,7 +130,7 @@ def _divide_floats(left: float, right: float) -> float:
 
 
 def modulo(left: Value, right: Value) -> Value:
-    """Return `left % right`. The result has the sign of the left operand."""
+    """Return `left % right`, with the sign of the left operand."""
     kind = type(left)
     if kind is type(right) and (kind is int or kind is Uint):
         if right == 0:
@@ -187,7 +187,7 @@ def _ordered(left: Value, right: Value) -> int:
 
 
 def contained(item: Value, container: Value) -> bool:
-    """Return `item in container`. An element that cannot be compared with the item counts as different."""
+    """Return `item in container`. Elements that cannot be compared with the item are not equal to it."""
     if type(container) is list:
         spend_on(container)
         return any(equal(item, element) is True for element in container)
@@ -348,5 +348,4 @@ OPERATORS = Library(
         ),
     },
 )
-"""The operators, which check the values themselves, whatever overloads the check found; equality is charged with
-`cost`."""
+"""The operators. They check the types of their operands themselves; `cost` has the cost of equality."""

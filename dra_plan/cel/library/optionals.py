@@ -1,6 +1,6 @@
-"""Optional values, and the authorizer library, which every expression may name, although no selector can call it.
+"""Optional values, and the authorizer library, whose names are known although no selector can call it.
 
-`or`, `orValue` and selections are planned (`interpret`), because their right side is evaluated only when needed.
+`or`, `orValue` and selections are in `interpret`, because their right side is evaluated only when needed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .prices import Operands, estimated, size
 
 
 def of(value: Value) -> Optional:
-    """Return an optional that contains the value."""
+    """Return an optional with the value."""
     return Optional(value)
 
 
 def of_non_zero(value: Value) -> Optional:
-    """Return an optional that contains the value, or an empty optional if the value is a zero value.
+    """Return an optional with the value, or an empty optional for a zero value.
 
-    Zero values are false, 0, empty strings, empty containers and null.
+    Zero values are false, 0, null, and empty strings and containers.
     """
     if value is None or (type(value) is not Optional and _is_zero(value)):
         return NONE
@@ -44,29 +44,29 @@ def none() -> Optional:
 
 
 def has_value(option: Optional) -> bool:
-    """Return whether the optional contains a value."""
+    """Return whether the optional has a value."""
     return option is not NONE
 
 
 def value_of(option: Optional) -> Value:
-    """Return the value that the optional contains. Raises EvaluationError if it is empty."""
+    """Return the value of the optional. Raises EvaluationError if it is empty."""
     if option is NONE:
         raise EvaluationError("optional.none() dereference")
     return option.value
 
 
 def first(values: list[Value]) -> Optional:
-    """Return an optional that contains the first element, or an empty optional if there are no elements."""
+    """Return an optional with the first element, or an empty optional for an empty list."""
     return Optional(values[0]) if values else NONE
 
 
 def last(values: list[Value]) -> Optional:
-    """Return an optional that contains the last element, or an empty optional if there are no elements."""
+    """Return an optional with the last element, or an empty optional for an empty list."""
     return Optional(values[-1]) if values else NONE
 
 
 def unwrap(options: list[Value]) -> list[Value]:
-    """Return the values of the optionals in the list. Empty optionals are left out."""
+    """Return the values of the optionals in the list, without empty ones."""
     for option in options:
         if type(option) is not Optional:
             raise EvaluationError("value is not an optional")

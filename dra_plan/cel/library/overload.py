@@ -1,9 +1,7 @@
-"""The type of the tables' entries: an overload with its signature, implementation and price.
+"""The types for tables of functions: an overload has a signature, an implementation and a price.
 
-No entries are defined here.
-
-The price has two parts: the cost of a call when it is evaluated, and the API server's estimate in advance. Building
-blocks for prices are in `prices`.
+A price is the cost of a call when it is evaluated, and the API server's estimate of this cost. `prices` has prices that
+several libraries use.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +19,7 @@ Function: TypeAlias = Callable[..., Value]
 
 
 class PricedOperand(Struct, frozen=True):
-    """An operand of a call, as used in estimates. A size that is not known is None."""
+    """An operand of a call in an estimate. Unknown sizes are None."""
 
     type: Type
     expr: Expr
@@ -31,20 +29,19 @@ class PricedOperand(Struct, frozen=True):
 
 
 class CallEstimate(Struct, frozen=True):
-    """The cost of a call without the cost of its operands, and the size of its result, if known."""
+    """The estimated cost of a call, without its operands, and the size of the result if it is known."""
 
     cost: Interval
     size: Interval | None = None
 
 
 Cost: TypeAlias = Callable[[list[Value], Value], int]
-"""A function that returns the cost of one call, given arguments and result; an EvaluationError among them has size
-1."""
+"""A function that returns the cost of a call, given its arguments and result. An EvaluationError has size 1."""
 Estimate: TypeAlias = Callable[[Sequence[PricedOperand]], CallEstimate]
 
 
 def one(_arguments: list[Value], _result: Value) -> int:
-    """Return 1, which is the cost of most calls."""
+    """Return 1, the cost of most calls."""
     return 1
 
 
@@ -54,10 +51,11 @@ def estimate_one(_operands: Sequence[PricedOperand]) -> CallEstimate:
 
 
 class Price(Struct, frozen=True, eq=False):
-    """The price of a call: a function that returns its cost, and a function that estimates the cost.
+    """The price of a call: a function for its cost, and a function for the estimate.
 
-    Both functions take the target as the first operand. cel-go assigns prices by overload, and Kubernetes by function
-    name. If the check left open which overload a call uses, only prices by name apply; other calls then cost 1.
+    Both functions get the target as the first operand. cel-go assigns prices by overload, and Kubernetes by function
+    name (`by_name`). If the check leaves several overloads, only a price by name applies; without one, the call costs
+    1.
     """
 
     cost: Cost = one
@@ -72,13 +70,11 @@ _Guard: TypeAlias = tuple[frozenset[type] | None, frozenset[type] | None]
 
 
 class Overload(Struct, frozen=True, eq=False):
-    """One signature of a function.
+    """A signature of a function, with its implementation.
 
-    The `args` of a member function begin with the target. `id` is the name that cel-go or Kubernetes gives the
-    overload.
-
-    There is no `function` if the call is planned (`&&`, `or`, indices), or if no value in a selector has a type on
-    which the function could be called.
+    `id` is the name of the overload in cel-go or Kubernetes. In a member function, the first of `args` is the target.
+    `function` is None if the planner handles the call (`&&`, `or`, indices), or if no selector can have values of the
+    argument types.
     """
 
     id: str
@@ -89,23 +85,24 @@ class Overload(Struct, frozen=True, eq=False):
     guards: tuple[_Guard, ...] = ()
     member: bool = False
     singleton: bool = False
-    """True if all overloads of the function have this one implementation."""
+    """True if this implementation serves all overloads of the function."""
     planned: bool = False
-    """True if it is applied to a constant when the expression is planned; it then costs nothing, and may fail."""
+    """True if calls with a constant are evaluated when the expression is planned. They cost nothing, and may fail."""
     once: bool = False
-    """True if the result for constants is computed once but charged every time."""
+    """True if calls with constants are evaluated only once, but charged each time."""
     pattern: bool = False
-    """True if the second operand is a regular expression, which is compiled when planning if it is constant."""
+    """True if the second operand is a regular expression. If constant, it is compiled when the expression is
+    planned."""
     any_number: bool = False
-    """True if upstream binds it with any number of arguments, so that it stops at the first argument that fails."""
+    """True if upstream accepts any number of arguments, and stops at the first that is an error."""
 
     @property
     def generic(self) -> bool:
-        """True if the signature contains type parameters."""
+        """True if the signature has type parameters."""
         return any(map(_has_parameter, (*self.args, self.result)))
 
     def accepts(self, arguments: Sequence[Value]) -> bool:
-        """Return whether upstream's type guard accepts these run-time values as arguments."""
+        """Return whether upstream's type guard accepts these values as arguments."""
         if len(arguments) != len(self.guards):
             return False
         for value, (classes, elements) in zip(arguments, self.guards, strict=True):
@@ -117,7 +114,7 @@ class Overload(Struct, frozen=True, eq=False):
 
 
 def matching(overloads: Iterable[Overload], arguments: Sequence[Value]) -> Function | None:
-    """Return the implementation that accepts these arguments, or None if there is none."""
+    """Return the implementation for these arguments, or None."""
     for overload in overloads:
         if overload.function is not None and overload.accepts(arguments):
             return overload.function
@@ -125,7 +122,7 @@ def matching(overloads: Iterable[Overload], arguments: Sequence[Value]) -> Funct
 
 
 def cost_of(overloads: Sequence[Overload]) -> Cost:
-    """Return the cost function for a call, given the overloads that can still apply after the check."""
+    """Return the cost function of a call, given the overloads that it may use."""
     if len(overloads) == 1:
         return overloads[0].price.cost
     return next((overload.price.cost for overload in overloads if overload.price.by_name), one)
@@ -160,7 +157,7 @@ def plain(
 ) -> Overload:
     """Return an overload of a global function.
 
-    If `guarded` is not set, the function itself checks the types of its arguments.
+    If `guarded` is false, the function checks the types of its arguments itself.
     """
     guards = tuple(map(_guard, args)) if guarded else (_ANYTHING,) * len(args)
     return Overload(identifier, args, result, function, price, guards, **flags)
@@ -174,15 +171,15 @@ def member(
     price: Price = UNIT,
     **flags: bool,
 ) -> Overload:
-    """Return an overload of a member function. Its first argument is the target."""
+    """Return an overload of a member function. The first argument is the target."""
     return plain(identifier, args, result, function, price, member=True, **flags)
 
 
 class Library(Struct, frozen=True, kw_only=True):
-    """A group of functions, macros and type names that were introduced together.
+    """Functions, macros and types that were introduced together.
 
-    New expressions can use a library from Kubernetes version `since` on. If the library has a gate, the gate decides
-    instead. Stored expressions can use every library that the release knows (`known_since`).
+    New expressions can use a library if its gate is on or, without a gate, from version `since` on. Stored expressions
+    can use every library that the release knows (`known_since`).
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Prices shared by several libraries, and their building blocks; a single library's prices are next to its table.
+"""Prices that several libraries use, and functions to make prices.
 
 Sources: cel-go interpreter/runtimecost.go and checker/cost.go, Kubernetes apiserver/pkg/cel/library/cost.go.
 """
@@ -45,7 +45,7 @@ def _pattern(arguments: list[Value], _result: Value) -> int:
 
 
 def new_list(_arguments: list[Value], result: Value) -> int:
-    """Return the cost of creating the resulting list."""
+    """Return the cost of creating the result, which is a list."""
     return size_of(result) + 1 + LIST_COST
 
 
@@ -72,32 +72,29 @@ def _whole(value: Value) -> int:
 
 
 def size(operand: PricedOperand) -> Interval:
-    """Return the size of the operand. If it is not known, return a range that contains all sizes."""
+    """Return the size of the operand, or the range of all sizes if it is not known."""
     return operand.size or UNKNOWN
 
 
 def through(operand: PricedOperand, factor: float = 1.0) -> Interval:
-    """Return the cost of traversing an operand `factor` times."""
+    """Return the estimate for traversing the operand `factor` times."""
     return size(operand).scaled(factor * STRING_FACTOR)
 
 
 def through_first(operands: Operands) -> CallEstimate:
-    """Return the cost of traversing the first operand."""
+    """Return the estimate for traversing the first operand."""
     return CallEstimate(through(operands[0]))
 
 
 def of_same_size(operands: Operands) -> CallEstimate:
-    """Return the cost of traversing the first operand.
-
-    The size of the result is estimated as the size of that operand.
-    """
+    """Return the estimate for traversing the first operand, with a result of the same size."""
     return CallEstimate(through(operands[0]), size(operands[0]))
 
 
 def pattern_estimate(operands: Operands) -> Interval:
-    """Return the length of the text plus one, multiplied by the length of the pattern.
+    """Return the estimate for matching a pattern, given a text and the pattern.
 
-    The addition of one means that the pattern is also charged for an empty text.
+    The text counts one character more, so that the pattern is charged for an empty text too.
     """
     text, pattern = size(operands[0]), size(operands[1])
     return text.plus(ONE).scaled(STRING_FACTOR).times(pattern.scaled(REGEX_FACTOR))
@@ -115,12 +112,12 @@ def _search(operands: Operands) -> CallEstimate:
 
 
 def allocating(factor: float, elements: Interval) -> CallEstimate:
-    """Return the cost of creating a list with this many elements. Each element costs `factor`."""
+    """Return the estimate for creating a list of this many elements, each of which costs `factor`."""
     return CallEstimate(elements.scaled(factor).plus(ONE).plus(fixed(LIST_COST)), elements)
 
 
 def literal(operand: PricedOperand, default: int) -> int:
-    """Return the value of an int literal, but at least 0. For any other operand, return the default."""
+    """Return the value of an int literal, or 0 if it is negative. For other operands, return the default."""
     expr = operand.expr
     return max(int(expr.value or 0), 0) if isinstance(expr, Const) and expr.kind == "int" else default
 
@@ -129,7 +126,7 @@ def literal(operand: PricedOperand, default: int) -> int:
 
 
 def estimated(estimate: Estimate) -> Price:
-    """Return a price with this estimate. The evaluation of the call itself costs 1."""
+    """Return a price with this estimate, and a cost of 1."""
     return Price(one, estimate)
 
 
@@ -139,11 +136,11 @@ def by_name(cost: Cost, estimate: Estimate) -> Price:
 
 
 PARSED = by_name(first, through_first)
-"""The price of reading a string."""
+"""The price of parsing a string."""
 SAME_SIZE = by_name(first, of_same_size)
-"""The price of traversing a string from which another of the same size is made."""
+"""The price of making a string of the same size."""
 SEARCHED = by_name(_everything, _search)
-"""The price of examining each element, or each character."""
+"""The price of looking at each element or character."""
 FOUND = by_name(
     _pattern, lambda operands: CallEstimate(pattern_estimate(operands), Interval(0, size(operands[0]).most))
 )

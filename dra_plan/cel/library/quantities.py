@@ -1,9 +1,8 @@
 """The quantity library.
 
-Upstream's functions work on a pointer to the amount, and some change its target: comparing with an amount that is
-stored as a decimal turns the receiver into a decimal, and add and sub on a decimal write into the receiver. Where an
-expression could see such changes, amounts are stored in QuantityCell (see `interpret`); elsewhere, amounts are plain
-and the functions have no side effects.
+Upstream's functions work on pointers, and some of them change their target: comparing it with an amount that is stored
+as a decimal turns it into a decimal, and add and sub write into a target that is a decimal. Where an expression can
+observe this, amounts are stored in a QuantityCell (see `interpret`). Otherwise, they are plain values.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from .prices import PARSED
 
 
 def to_quantity(text: str) -> Quantity:
-    """Return the amount in the text. Raises EvaluationError if the text is not an amount."""
+    """Return the amount in the text. Raises EvaluationError if the text is not a quantity."""
     try:
         return api.parse_strict(text)
     except QuantityError as error:
@@ -28,7 +27,7 @@ def to_quantity(text: str) -> Quantity:
 
 
 def is_quantity(text: str) -> bool:
-    """Return whether the text is an amount."""
+    """Return whether the text is a quantity."""
     try:
         api.parse_strict(text)
     except QuantityError:
@@ -37,12 +36,12 @@ def is_quantity(text: str) -> bool:
 
 
 def cell(amount: Quantity) -> QuantityCell:
-    """Return the amount as upstream stores it."""
+    """Return the amount in a new QuantityCell."""
     return QuantityCell(QuantityBox(amount), computed=False)
 
 
 def amount_of(value: Value) -> Quantity:
-    """Return the amount of a quantity, whether it is stored in upstream's form or not."""
+    """Return the amount of a quantity, which may be in a QuantityCell."""
     held: Quantity = value.amount.quantity if type(value) is QuantityCell else value
     return held
 
@@ -84,7 +83,7 @@ def is_less_than(left: Value, right: Value) -> bool:
 
 
 def compare_to(left: Value, right: Value) -> int:
-    """Return -1, 0 or 1 if the left amount is less than, equal to or greater than the right one."""
+    """Return -1, 0 or 1 if the left amount is less than, equal to, or greater than the right one."""
     return _compare(left, right)
 
 
@@ -102,27 +101,27 @@ def as_integer(value: Value) -> int:
 
 
 def is_integer(value: Value) -> bool:
-    """Return whether upstream can return the amount as an int without arithmetic on fractions."""
+    """Return whether Go's `AsInt64` can return the amount."""
     return amount_of(value).as_int64 is not None
 
 
 def add(left: Value, right: Value) -> Value:
-    """Return the sum of both amounts."""
+    """Return the sum of two amounts."""
     return _arithmetic(left, amount_of(right), api.add)
 
 
 def add_int(left: Value, right: int) -> Value:
-    """Return the sum of an amount and a whole number."""
+    """Return the sum of an amount and an int."""
     return _arithmetic(left, api.make(right, 0, "DecimalExponent"), api.add)
 
 
 def subtract(left: Value, right: Value) -> Value:
-    """Return the difference between both amounts."""
+    """Return the difference of two amounts."""
     return _arithmetic(left, amount_of(right), api.subtract)
 
 
 def subtract_int(left: Value, right: int) -> Value:
-    """Return the difference between an amount and a whole number."""
+    """Return the difference of an amount and an int."""
     return _arithmetic(left, api.make(right, 0, "DecimalExponent"), api.subtract)
 
 

@@ -1,4 +1,4 @@
-"""The semver library, version 1 (with normalization)."""
+"""Version 1 of the semver library, with normalization."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def _int64(number: int) -> int:
 
 
 def major(version: Semver) -> int:
-    """Return the major number of the version."""
+    """Return the major version number."""
     return _int64(version.major)
 
 
 def minor(version: Semver) -> int:
-    """Return the minor number of the version."""
+    """Return the minor version number."""
     return _int64(version.minor)
 
 
 def patch(version: Semver) -> int:
-    """Return the patch number of the version."""
+    """Return the patch version number."""
     return _int64(version.patch)
 
 
@@ -58,7 +58,7 @@ def is_less_than(left: Semver, right: Semver) -> bool:
 
 
 def compare_to(left: Semver, right: Semver) -> int:
-    """Return -1, 0 or 1 if the left version is earlier than, equal to or later than the right one."""
+    """Return -1, 0 or 1 if the left version is earlier than, equal to, or later than the right one."""
     return api.compare(left, right)
 
 

@@ -1,4 +1,4 @@
-"""The standard library without its operators: sizes, affixes, and the tables of conversions, times and patterns."""
+"""The standard library, without its operators."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The strings library, version 2. Positions count code points.
+"""Version 2 of the strings library. Positions count code points.
 
-In order: `string.format`, with that version's clauses for the en-US locale; the other string functions; and prices,
-with the table.
+In order: `string.format`, as for the locale en-US; the other functions; and prices.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ DECIMAL = "decimal clause can only be used on integers"
 BINARY = "only integers and bools can be formatted as binary"
 OCTAL = "octal clause can only be used on integers"
 HEXADECIMAL = "only integers, byte buffers, and strings can be formatted as hex"
-"""The values that clauses can format."""
+"""The error messages for values that a formatting clause does not accept."""
 
 _CLAUSE = re.compile(r"%(?:%|(?:\.([0-9]*))?(.)|$)", re.DOTALL)
 _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -47,7 +46,7 @@ _DEFAULT_PRECISION = 6
 
 
 def format_text(text: str, arguments: list[Value]) -> str:
-    """Return the text with each formatting clause replaced by the next argument."""
+    """Return the text with each formatting clause replaced by an argument."""
     parts: list[str] = []
     position, used, length = 0, 0, 0
     for clause in _CLAUSE.finditer(text):
@@ -79,12 +78,12 @@ def _clause(clause: re.Match[str], arguments: list[Value], used: int) -> str:
 
 
 def unrecognized(clause: str) -> str:
-    """Return the error message for a format string with an unknown clause."""
+    """Return the error message for an unknown formatting clause."""
     return f'could not parse formatting clause: unrecognized formatting clause "{clause}"'
 
 
 def refusal(rule: str, given: str) -> str:
-    """Return the error message for an argument of type `given` that violates a rule of its formatting clause."""
+    """Return the error message for an argument of type `given`, which violates the rule of its clause."""
     return f"error during formatting: {rule}, was given {given}"
 
 
@@ -257,14 +256,14 @@ _ESCAPES = {
 
 
 def char_at(text: str, index: int) -> str:
-    """Return the character at this position, or an empty string at the end of the text."""
+    """Return the character at the index, or an empty string at the end of the text."""
     if not 0 <= index <= len(text):
         raise EvaluationError(f"index out of range: {index}")
     return text[index : index + 1]
 
 
 def index_of(text: str, part: str, start: int = 0) -> int:
-    """Return the first position of the part at or after `start`, or -1. For an empty part, return `start`."""
+    """Return the first position of the part from `start` on, or -1. An empty part is found at `start`."""
     if not part:
         return start
     if start < 0:
@@ -273,14 +272,14 @@ def index_of(text: str, part: str, start: int = 0) -> int:
 
 
 def last_index_of(text: str, part: str) -> int:
-    """Return the last position of the part in the text, or -1. For an empty part, return the length of the text."""
+    """Return the last position of the part, or -1. An empty part is found at the end."""
     return text.rfind(part)
 
 
 def last_index_before(text: str, part: str, start: int) -> int:
-    """Return the last position of the part at or before `start`, or -1. For an empty part, return `start`.
+    """Return the last position of the part up to `start`, or -1. An empty part is found at `start`.
 
-    As in upstream, the result is -1 if `start` is after the end of the text.
+    As in upstream, the result is -1 if `start` is beyond the end of the text.
     """
     if not part:
         return start
@@ -300,7 +299,7 @@ def upper_ascii(text: str) -> str:
 
 
 def replace(text: str, old: str, new: str, limit: int = -1) -> str:
-    """Return the text with `old` replaced at most `limit` times, or everywhere if `limit` is negative.
+    """Return the text with `old` replaced by `new`, at most `limit` times if it is not negative.
 
     An empty `old` is found between all characters.
     """
@@ -311,9 +310,9 @@ def replace(text: str, old: str, new: str, limit: int = -1) -> str:
 
 
 def split(text: str, separator: str, limit: int = -1) -> list[str]:
-    """Return the parts between the separators. If `limit` is not negative, return at most `limit` parts.
+    """Return the parts between separators, but at most `limit` if it is not negative.
 
-    An empty separator splits the text into single characters.
+    An empty separator splits the text into characters.
     """
     if limit == 0:
         return []
@@ -325,14 +324,14 @@ def split(text: str, separator: str, limit: int = -1) -> list[str]:
 
 
 def substring_from(text: str, start: int) -> str:
-    """Return the text from position `start` to its end."""
+    """Return the text from position `start` on."""
     if not 0 <= start <= len(text):
         raise EvaluationError(f"index out of range: {start}")
     return text[start:]
 
 
 def substring(text: str, start: int, end: int) -> str:
-    """Return the text from position `start` up to, but not including, position `end`."""
+    """Return the text from position `start` up to but not including `end`."""
     if start > end:
         raise EvaluationError(f"invalid substring range. start: {start}, end: {end}")
     for position in (start, end):
@@ -352,7 +351,7 @@ def trim(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Return the text in double quotes. Control characters, quotes and backslashes are escaped."""
+    """Return the text in double quotes, with control characters, quotes and backslashes escaped."""
     escaped = "".join(_ESCAPES.get(character, character) for character in text)
     return f'"{escaped}"'
 

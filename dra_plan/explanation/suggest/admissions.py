@@ -1,13 +1,14 @@
 """Changes that would admit pods to excluded nodes with enough devices, tried with the scheduler's rules.
 
-Devices do not matter, because the allocator has already found that all claims fit on these nodes.
+The allocator has already found that all claims fit on these nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import islice
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod, Taint, Toleration
@@ -18,12 +19,13 @@ from dra_plan.documents.devices import TaintName
 from dra_plan.documents.suggestions import NodeTaintMet, NodeUncordoned, SuggestedChange, TriedChanges
 
 from . import patches
+from .tolerations import correction
 
 Rules = Callable[[Sequence[Node], Sequence[Pod]], Mapping[str, object]]
-"""A function that returns the nodes that are excluded for the pods, by name."""
+"""A function that returns the nodes from which the pods are excluded, by name."""
 
 MOST_NODES = 4
-"""The number of nodes on which changes are tried; the first represents those with the same taints."""
+"""The maximum number of nodes on which changes are tried. Each one represents all nodes with the same taints."""
 
 MOST_CHANGES = 2
 
@@ -34,47 +36,42 @@ _CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 
 
 def is_of_condition(key: str) -> bool:
-    """Return whether controllers or node agents set this taint because of the state of the node.
+    """Return whether controllers or node agents set this taint because of the node's condition.
 
-    They set such a taint when the node has a problem, is starting, or is being removed. A suggestion to tolerate or
-    remove the taint would not help.
+    They do so if the node has a problem, is starting, or is being removed. Tolerating or removing the taint would not
+    help.
     """
     return key.startswith(_CONDITIONS) or key in LEAVING_TAINTS or key.endswith(NOT_READY)
 
 
 def may_recover(key: str) -> bool:
-    """Return whether a controller or node agent removes this taint when the node works again.
-
-    If a node has such a taint, it helps to repair the node.
-    """
+    """Return whether this taint is removed when the node works again, so that it helps to repair the node."""
     return is_of_condition(key) and key not in (*LEAVING_TAINTS, *_NOT_BY_ITSELF)
 
 
 def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
-    """Return a key that sorts suggestions.
+    """Return a key for sorting suggestions.
 
-    Suggestions with a single change come first. The others are sorted by their least plausible change. Tolerations for
-    nodes that are reserved for the control plane come last.
+    Single changes come first, and other suggestions are sorted by their least plausible change. Suggestions with
+    tolerations for control plane nodes come last.
     """
     reserved = any(isinstance(change, NodeTaintMet) and change.taint.key in CONTROL_PLANE for change in changes)
     return reserved, len(changes), sorted((patches.rank(change) for change in changes), reverse=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Tolerating:
-    """The place where the pods' tolerations are defined: the object, its API version, and the path in the object."""
+class Tolerating(Struct, frozen=True):
+    """Where the pods' tolerations are defined: the object, its API version, and the path in the object."""
 
     key: ObjectKey
     version: str
     path: str
     tolerations: tuple[Toleration, ...]
     recreate: bool = False
-    """True if the API server rejects all changes to the tolerations."""
+    """Whether the API server rejects all changes to the tolerations."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeOpening:
-    """Changes that were tried and that let the pods run on the node."""
+class NodeOpening(Struct, frozen=True):
+    """Changes that were tried and that admit the pods to the node."""
 
     told: TriedChanges
 
@@ -84,26 +81,29 @@ class NodeOpening:
         return suggestion_rank(self.told.changes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Struct, frozen=True):
     told: SuggestedChange
     node: Callable[[Node], Node] | None = None
-    toleration: Toleration | None = None
+    tolerating: Callable[[Sequence[Toleration]], list[Toleration]] | None = None
 
 
 class AdmissionSearch:
     """Tries changes on nodes that exclude pods. If a cordon is removed, the taint of the cordon is removed too.
 
     `failing` are excluded nodes on which the allocator would end the whole scheduling attempt with an error. A change
-    that opens one of these nodes to the pods is not suggested.
+    that opens one of these nodes to the pods is not suggested. `every` are all nodes, whose taints show which
+    tolerations are in use.
     """
 
-    def __init__(self, rules: Rules, cordon: Taint, pods: Sequence[Pod], failing: Sequence[Node]) -> None:
+    def __init__(
+        self, rules: Rules, cordon: Taint, pods: Sequence[Pod], failing: Sequence[Node], every: Sequence[Node]
+    ) -> None:
         self._rules, self._cordon, self._pods, self._failing = rules, cordon, list(pods), list(failing)
+        self._every = every
         self.tried = 0
 
     def found(self, nodes: Sequence[Node], tolerating: Sequence[Tolerating]) -> Iterator[NodeOpening]:
-        """Yield the changes that let the pods run on the nodes.
+        """Yield the changes that admit the pods to the nodes.
 
         Tolerations are tried only if `tolerating` says where they are defined.
         """
@@ -114,9 +114,16 @@ class AdmissionSearch:
             if kind in seen or len(seen) == MOST_NODES:
                 continue
             seen.add(kind)
-            for changes in self._changes(node, taints, tolerates_too=bool(tolerating)):
+            for changes in self._changes(node, taints, tolerating):
                 if self._helps(node, changes):
-                    yield self._admission(node, changes, tolerating)
+                    yield self._admission(node, changes, tolerating, self._others(node, nodes, changes))
+
+    def _others(self, first: Node, nodes: Sequence[Node], changes: Sequence[_Change]) -> list[str]:
+        """Return a few further nodes that a correction of a toleration opens: it is meant for all of them."""
+        if any(change.told.code != "correct-toleration" for change in changes):
+            return []
+        others = (node for node in nodes if node is not first and self._helps(node, changes))
+        return [node.metadata.name for node in islice(others, MOST_CHANGES)]
 
     def _untolerated(self, node: Node) -> list[Taint]:
         """Return the taints that keep one of the pods away, except that of the cordon."""
@@ -128,14 +135,23 @@ class AdmissionSearch:
     def _is_cordons(self, node: Node, taint: Taint) -> bool:
         return node.spec.unschedulable and (taint.key, taint.effect) == (self._cordon.key, self._cordon.effect)
 
-    def _changes(self, node: Node, taints: list[Taint], *, tolerates_too: bool) -> Iterator[list[_Change]]:
+    def _changes(self, node: Node, taints: list[Taint], tolerating: Sequence[Tolerating]) -> Iterator[list[_Change]]:
         first = [self._uncordon(node)] if node.spec.unschedulable else []
         needed = len(first) + len(taints)
         if not 1 <= needed <= MOST_CHANGES or any(is_of_condition(taint.key) for taint in taints):
             return
-        if tolerates_too and taints:
-            yield [*first, *(_tolerate(node, taint) for taint in taints)]
+        if tolerating and taints:
+            yield [*first, *(self._tolerate(node, taint, tolerating) for taint in taints)]
         yield [*first, *(_remove(node, taint) for taint in taints)]
+
+    def _tolerate(self, node: Node, taint: Taint, tolerating: Sequence[Tolerating]) -> _Change:
+        """Return the correction of the pods' only toleration that is meant for the taint, or else one more."""
+        found = correction(tolerating[0].tolerations, taint, self._every) if len(tolerating) == 1 else None
+        if found is None:
+            return _tolerate(node, taint)
+        from_, to = found.values
+        met = replace(_met("correct-toleration", node, taint), field=found.field, from_=from_, to=to)
+        return _Change(met, tolerating=found.made)
 
     def _uncordon(self, node: Node) -> _Change:
         def apply(old: Node) -> Node:
@@ -147,24 +163,30 @@ class AdmissionSearch:
     def _helps(self, node: Node, changes: Sequence[_Change]) -> bool:
         """Return whether the changes admit the pods to the node, and to no node that fails."""
         self.tried += 1
-        added = [change.toleration for change in changes if change.toleration is not None]
-        pods = [replace(pod, spec=replace(pod.spec, tolerations=[*pod.spec.tolerations, *added])) for pod in self._pods]
+        is_edited = any(change.tolerating is not None for change in changes)
+        pods = [
+            replace(pod, spec=replace(pod.spec, tolerations=_edited(pod.spec.tolerations, changes)))
+            for pod in self._pods
+        ]
         if self._rules([_applied(node, changes)], pods):
             return False
-        return not added or len(self._rules(self._failing, pods)) == len(self._failing)
+        return not is_edited or len(self._rules(self._failing, pods)) == len(self._failing)
 
-    def _admission(self, node: Node, changes: Sequence[_Change], tolerating: Sequence[Tolerating]) -> NodeOpening:
+    def _admission(
+        self, node: Node, changes: Sequence[_Change], tolerating: Sequence[Tolerating], others: list[str]
+    ) -> NodeOpening:
         made, changed = [], _applied(node, changes)
         if changed is not node:
             made.append(patches.of_node_spec(node, changed))
-        added = [change.toleration for change in changes if change.toleration is not None]
-        for at in tolerating if added else ():
-            after = [*at.tolerations, *added]
-            made.append(
-                patches.of_tolerations(at.key, at.version, at.path, at.tolerations, after, recreate=at.recreate)
-            )
+        for at in tolerating:
+            after = _edited(at.tolerations, changes)
+            recreate = at.recreate or (at.key[0] == "Pod" and after[: len(at.tolerations)] != [*at.tolerations])
+            if after != [*at.tolerations]:
+                made.append(
+                    patches.of_tolerations(at.key, at.version, at.path, at.tolerations, after, recreate=recreate)
+                )
         told = [change.told for change in changes]
-        return NodeOpening(TriedChanges(changes=told, node=node.metadata.name, patches=made))
+        return NodeOpening(TriedChanges(changes=told, node=node.metadata.name, also_on=others, patches=made))
 
 
 def uncordoning(node: Node) -> NodeUncordoned:
@@ -190,7 +212,16 @@ def _tolerate(node: Node, taint: Taint) -> _Change:
     toleration = Toleration(
         key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value, effect=taint.effect
     )
-    return _Change(_met("tolerate-node-taint", node, taint), toleration=toleration)
+    return _Change(_met("tolerate-node-taint", node, taint), tolerating=lambda before: [*before, toleration])
+
+
+def _edited(tolerations: Sequence[Toleration], changes: Sequence[_Change]) -> list[Toleration]:
+    """Return the tolerations after the changes."""
+    found = list(tolerations)
+    for change in changes:
+        if change.tolerating is not None:
+            found = change.tolerating(found)
+    return found
 
 
 def _remove(node: Node, taint: Taint) -> _Change:

@@ -1,1 +1,1 @@
-"""Where claims fit, and the devices that they get."""
+"""On which nodes claims fit, and which devices they get."""

@@ -1,12 +1,13 @@
-"""`allocate`: whether each claim set of the input fits on each node of the current cluster."""
+"""`allocate`: whether each claim set of the input fits on each node, with the devices that are free now."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from dra_plan.allocator import NodeOutcome, Outcome, View
 from dra_plan.api.core import Node
@@ -45,11 +46,11 @@ class AllocationPlan(PrintedAnswer[AllocationDocument]):
     claim_sets: tuple[ClaimSetPlan, ...]
     notices: tuple[Notice, ...]
     unplanned: tuple[UnplannedOwner, ...] = ()
-    """The named owners that have nothing to plan."""
+    """The named owners for which there is nothing to plan."""
     refused: tuple[RefusedOwner, ...] = ()
-    """Selected pods and workloads without claims that the API server rejects."""
+    """The selected pods and workloads that have no claims and are rejected by the API server."""
     competition: Competition | UnsetType = UNSET
-    """The result for the pods when they compete, if requested."""
+    """The result of scheduling all pods together, if requested."""
 
     def __iter__(self) -> Iterator[ClaimSetPlan]:
         return iter(self.claim_sets)
@@ -63,13 +64,13 @@ class AllocationPlan(PrintedAnswer[AllocationDocument]):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether there was nothing to plan, because no claim set has claims, an error or an owner."""
+        """Return whether there is nothing to plan: no claim set has claims, an error or an owner."""
         sets = [plan.claim_set for plan in self.claim_sets]
         return all(not (each.claims or each.allocated or each.error or each.owner) for each in sets)
 
     @property
     def refusals(self) -> Refusals:
-        """The API server's reasons for rejecting planned objects, as documents show them."""
+        """Why the API server rejects objects, in the form that documents contain."""
         return entries([*(owner for plan in self for owner in plan.refused), *self.refused])
 
     def _document(self) -> AllocationDocument:
@@ -93,12 +94,12 @@ def plan_claim_sets(
     jobs: int = 1,
     refusals: OwnerRefusals | None = None,
 ) -> AllocationPlan:
-    """Plan the claim sets of an input. `view` must be the view of this input.
+    """Return the plans of the claim sets of an input. `view` must be the view of this input.
 
-    `explain` adds the reasons for each result. `suggest` adds the changes that would make the claim set fit. `refusals`
+    `explain` adds the reasons for each result, and `suggest` adds changes that would make a claim set fit. `refusals`
     are the known rejections by the API server. The claim sets are divided among `jobs` processes (or machines:
-    `docs/scale.md`), which does not change the results. Reasons are always computed in the calling process. Raises
-    UsageError for an unknown node or owner, and InputError for input without nodes.
+    `docs/scale.md`), which does not change the results. Raises UsageError for an unknown node or owner, and InputError
+    for input without nodes.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     nodes = choose_nodes(inventory.nodes, question.nodes)
@@ -130,7 +131,7 @@ def plan_claim_sets(
         *notices.of_target(view.target, inventory),
         *inventory.notices,
         *inferred,
-        *of_devices(inventory),
+        *of_devices(inventory, view),
         *of_devices_twice(inventory),
         *expansion.notices,
         *notices.of_taint_rules(inventory, view.target),
@@ -179,14 +180,14 @@ _NOTHING: list[Any] = []
 
 
 class PlannedSets:
-    """An object that converts the plans of one result to documents."""
+    """Converts plans to document entries."""
 
     def __init__(self) -> None:
         self._shared: dict[tuple[int, int, bool], _Shared] = {}
         self._reasons: dict[int, tuple[SetExplanation, dict[str, list[Reason]]]] = {}
 
     def of(self, plan: ClaimSetPlan) -> PlannedClaimSet:
-        """Return the plan as a document."""
+        """Return the document's entry for the plan."""
         # The cache keeps the plan alive, and so the objects that are compared by identity.
         same = (id(plan.nodes), id(plan.excluded) if plan.excluded else 0, bool(plan.refused))
         shared = self._shared.get(same)
@@ -258,9 +259,9 @@ def _planned(node: NodeOutcome, plan: ClaimSetPlan, claims: list[PlannedClaim], 
 
 
 class ExplainedSets:
-    """An object that adds reasons to plans, one plan at a time.
+    """Adds reasons to plans.
 
-    If `suggests` is set, it also finds changes that would make claim sets fit.
+    If `suggests` is set, also adds changes that would make the claim sets fit.
     """
 
     def __init__(self, planner: SetPlanner, inventory: Inventory, *, suggests: bool) -> None:
@@ -268,7 +269,7 @@ class ExplainedSets:
         self._known: dict[Hashable, ClaimSetPlan] = {}
 
     def of(self, plan: ClaimSetPlan) -> ClaimSetPlan:
-        """Return the plan with the reasons for its results on the nodes that are not excluded."""
+        """Return the plan with the reasons for its result on each node that is not excluded."""
         if plan.claim_set.error is not None or any(node.error is not None for node in plan.nodes):
             return self._explained(plan)  # errors name claims
         key = (asked(plan.claim_set), self._sources(plan), tuple(plan.excluded))
@@ -302,11 +303,10 @@ class ExplainedSets:
 
 
 def plan_alike(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
-    """Return the plans of all claim sets, in order. The planner runs in `jobs` processes.
+    """Return the plan of each claim set, in order. The search runs in `jobs` processes.
 
-    If several claim sets have equal requests, devices are searched only for the first of these sets, and its plan is
-    reused for the other sets. If this search ends with an error, devices are searched for the other sets too, because
-    an error names the claims of its set.
+    If claim sets have the same requests, devices are searched for only once. An error is not shared, because its
+    message names the claims of one claim set.
     """
     first_of: dict[Hashable, int] = {}
     firsts = [first_of.setdefault(_key(claim_set), at) for at, claim_set in enumerate(sets)]

@@ -1,4 +1,4 @@
-"""`dra-plan allocate`: the main command."""
+"""`dra-plan allocate`: on which nodes claims fit, and which devices they get."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _parse(option: str) -> Format[AllocationDocument]:
 
 
 def content(document: AllocationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """Return the content of CI reports. The code that builds it is imported only if reports are requested."""
+    """Return the content of CI reports. The code that builds it is imported only when it is called."""
     from dra_plan.questions.allocate import report
 
     return report.content(document, gate, origins, anchor=anchor)

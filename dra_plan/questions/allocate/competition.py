@@ -1,8 +1,10 @@
-"""`allocate --require-fit`: whether the pods of the claim sets still fit when all of them are scheduled."""
+"""`allocate --require-fit`: whether the pods still fit when all of them are scheduled."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+
+from msgspec import structs
 
 from dra_plan.api.inventory import Inventory
 from dra_plan.documents.claim_sets import Competition, PodWithoutNode
@@ -15,9 +17,9 @@ from dra_plan.releases import Target
 def with_competition(plan: AllocationPlan, inventory: Inventory, target: Target, question: Question) -> AllocationPlan:
     """Return the plan with the result of scheduling all selected pods in turn, including the replicas of workloads.
 
-    The plan is returned unchanged if there are no pods, or if the question is about certain nodes, one joint claim set
-    or devices only. A pod gets no node if a quota or limit rejects it or one of its claims. Other objects that the API
-    server rejects are omitted because the plan already lists them. Raises the same errors as `schedule_pods`.
+    The plan is unchanged if it has no pods, or if the question sets `nodes`, `together` or `devices_only`. A pod gets
+    no node if a quota or limit rejects the pod or one of its claims. Other objects that the API server rejects are left
+    out, because the plan already lists them. Raises the same errors as `schedule_pods`.
     """
     if question.nodes or question.together or question.devices_only:
         return plan
@@ -27,7 +29,7 @@ def with_competition(plan: AllocationPlan, inventory: Inventory, target: Target,
         schedule_pods,  # the whole scheduler, which single claim sets do not need
     )
 
-    found = schedule_pods(inventory, target, replace(question, progress=None, probe=None))
+    found = schedule_pods(inventory, target, structs.replace(question, progress=None, probe=None))
     tried = [pod for pod in found if pod.attempts or pod.outcome not in ("Bound", "Skipped", "Refused")]
     left = [
         PodWithoutNode(

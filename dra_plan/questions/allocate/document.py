@@ -12,19 +12,19 @@ from dra_plan.documents.reasons import REASONS
 from dra_plan.documents.refusals import Refusals
 
 PARTS = REASONS
-"""The structs of values that their types do not name."""
+"""Structs that are part of the document but do not appear in the types of its fields."""
 
 
 class AllocationDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The result of kube-scheduler's device allocator for each claim set of the input, on each node."""
+    """What kube-scheduler's device allocator finds for each claim set of the input on each node."""
 
     kind: Literal["AllocationPlan"] = "AllocationPlan"
     claim_sets: Annotated[
         list[PlannedClaimSet],
-        Meta(description="In input order. Each is planned against the cluster as given, independently of the others."),
+        Meta(description="The claim sets in input order. Each one is planned alone, against the cluster as it is."),
     ]
-    competition: Annotated[Competition | UnsetType, Meta(description="With --require-fit: what `schedule` says.")] = (
-        UNSET
-    )
+    competition: Annotated[
+        Competition | UnsetType, Meta(description="What `schedule` reports for the pods; only with --require-fit.")
+    ] = UNSET
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]

@@ -8,10 +8,7 @@ from dra_plan.text.gate import Gate, Judge, Verdict
 
 
 def left_over(gate: Gate, document: AllocationDocument) -> list[PodWithoutNode]:
-    """Return the pods that stay unscheduled when all pods compete for devices.
-
-    The list is empty if the gate does not check this.
-    """
+    """Return the pods that have no node when all pods compete, if the gate requires that all pods fit."""
     return list(document.competition.without_node) if document.competition and gate.require_fit else []
 
 

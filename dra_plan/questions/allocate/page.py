@@ -29,7 +29,7 @@ def page(answer: AllocationPlan, inventory: Inventory | None, view: View | None)
 
 
 def fill_allocation(made: Page, answer: AllocationPlan, inventory: Inventory | None, view: View | None) -> None:
-    """Add the claim sets to the page, each with the nodes on which it fits."""
+    """Fill the page with the claim sets, each with the nodes on which it fits."""
     document = answer.document
     made.headline = headline(document.claim_sets, max((len(one.nodes) for one in document.claim_sets), default=0))
     for number, one in enumerate(document.claim_sets):

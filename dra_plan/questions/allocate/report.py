@@ -1,4 +1,4 @@
-"""Reports of `allocate`: one check for each claim set, each rejected object, and each pod that loses out."""
+"""Reports of `allocate`, with one check per claim set, rejected object, and pod that does not fit with the others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RULES = {
 
 
 def content(document: AllocationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """Return the result for each claim set, and the warnings, as the content of CI reports."""
+    """Return the content of CI reports: a check for each claim set, and the warnings."""
     more = refusals.checks(document.refusals) + [_left(pod, origins) for pod in left_over(gate, document)]
     found, told = document.claim_sets, document.warnings
     return claim_sets.content(found, told, gate, origins, command="allocate", anchor=anchor, more=more, rules=RULES)

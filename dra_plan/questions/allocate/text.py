@@ -1,4 +1,4 @@
-"""`allocate -o table`, `-o wide` and `-o name`: equal claim sets in one row, and notes below the table."""
+"""`allocate -o table`, `-o wide` and `-o name`. Claim sets with the same result share a row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dra_plan.text.words import counted, listed
 
 
 def allocation(document: AllocationDocument) -> str:
-    """Return a line `KIND/NAMESPACE/NAME node/NODE` for every node on which a claim set fits."""
+    """Return a line of the form `KIND/NAMESPACE/NAME node/NODE` for each node on which a claim set fits."""
     return "".join(
         shown.line(f"{owner_name(claim_set)} node/{node}") + "\n"
         for claim_set in document.claim_sets
@@ -29,9 +29,9 @@ def allocation(document: AllocationDocument) -> str:
 
 
 def footer(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimSet]]) -> list[Part]:
-    """Return the sentences about copies, competing pods and unchecked rules.
+    """Return the notes below the table: about copies, competing pods, and rules that were not checked.
 
-    The list is empty if none of these sentences is relevant. `groups` are the claim sets, grouped by equal results.
+    `groups` are the claim sets, grouped by result.
     """
     if document.competition:
         return [*_competition(document.competition)]
@@ -89,14 +89,11 @@ def _taken(node: PlannedNode) -> Iterator[tuple[str, str, str]]:
 
 
 Groups = list[list[PlannedClaimSet]]
-"""Claim sets with equal results."""
+"""Groups of claim sets that have the same result."""
 
 
 def table(document: AllocationDocument, screen: Screen | None) -> list[Part]:
-    """Return the short table.
-
-    It shows whether and where claim sets fit, an example of the devices, and the nodes that reject the claim sets.
-    """
+    """Return a summary: where each claim set fits, examples of the devices, and the nodes that reject it."""
     parts: list[Part] = [*refusals.paragraphs(document.refusals)]
     groups = stories.alike(document.claim_sets)
     if groups:
@@ -121,7 +118,7 @@ def _summary(groups: Groups) -> Table:
 
 
 def in_the_way(claim_set: PlannedClaimSet) -> str:
-    """Return the reason why the claim set fits on no node. The text is short enough for a table cell."""
+    """Return why the claim set fits on no node, as a text for a table cell."""
     if claim_set.outcome is Outcome.REFUSED:
         return REFUSED
     if claim_set.outcome is Outcome.UNKNOWN:
@@ -218,7 +215,7 @@ def _codes(node: PlannedNode) -> str:
 
 
 def wide(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
-    """Return a table of every node for every claim set, with one row for each device that would be allocated."""
+    """Return a row for each claim set, node and device that would be allocated."""
     headers = ("WORKLOAD", "NODE", "OUTCOME", "STEPS", "CLAIM", "REQUEST", "DEVICE", "CONSUMES", "MESSAGE")
     made = Table(headers, grouped=4, flexible=(4, 5, 6, 7, 8))
     for claim_set in document.claim_sets:

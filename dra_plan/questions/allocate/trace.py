@@ -1,7 +1,6 @@
-"""`allocate --trace`: one search, step by step, as lines of text.
+"""`allocate --trace`: the steps of one search as lines of text.
 
-The trace is recorded during the search, so that only what will be shown is stored. docs/internals/search.md explains
-how the search works and why it takes each step.
+docs/internals/search.md explains how the search works.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from dra_plan.text.formats import Format
 from dra_plan.text.naming import claim_set_name
 
 MOST_EVENTS = 1_000
-"""The number of recorded events; later events are only counted."""
+"""The maximum number of recorded events. Later events are only counted."""
 
 
 _DEEPEST = 10
@@ -42,7 +41,7 @@ class _Event(NamedTuple):
 
 
 class SearchTrace(Probe):
-    """A recorder of the events of one search. `lines` returns the trace."""
+    """A recorder of the events of one search."""
 
     def __init__(self, most: int = MOST_EVENTS) -> None:
         self._most, self._left_out = most, 0
@@ -51,10 +50,7 @@ class SearchTrace(Probe):
         self._restarted = False
 
     def lines(self) -> Iterator[str]:
-        """Yield a line for each event, indented by the number of devices that are taken.
-
-        Equal rejections share a line.
-        """
+        """Yield a line for each event, indented by the number of devices taken. Equal rejections share a line."""
         if self._restarted:
             yield "started again with pruning, because the plain search takes long"
         named = _TraceNames(self._events)
@@ -76,34 +72,34 @@ class SearchTrace(Probe):
             self._add(want, slot, "not ", device, after)
 
     def refused(self, want: Want, slot: int, reason: RequestReason) -> None:
-        """Record that a request was given up before any device was tried."""
+        """Record that a request cannot be met, which is known before any device is tried."""
         if isinstance(reason, NothingMatches):
             self._add(want, slot, "no device of the node matches")
         else:
             self._add(want, slot, (f"{reason.need} devices for the claim, which can have at most {reason.limit}"))
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Record that a device was taken. The lines for later events are indented below the line for this event."""
+        """Record that a device was taken. Later events are indented."""
         self._add(want, slot, "take ", device)
         self._depth += 1
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Record that a device was released, because the search below it found no solution."""
+        """Record that a device was released, because the search found no solution with it."""
         self._depth -= 1
         self._add(want, slot, "give ", device, " back")
 
     def pruned(self, want: Want, slot: int) -> None:
-        """Record that the search has no solution from this slot on."""
+        """Record that there is no solution from this slot on."""
         self._add(want, slot, "pruned: there is no solution from here on")
 
     def restarted(self) -> None:
-        """Discard everything that was recorded before."""
+        """Discard all recorded events."""
         self._events.clear()
         self._depth = self._left_out = 0
         self._restarted = True
 
     def solved(self) -> None:
-        """Record that all claims have their devices."""
+        """Record that all claims got their devices."""
         self._add(None, 0, "solved")
 
     def _add(
@@ -121,7 +117,7 @@ def ending(outcome: Outcome, steps: int) -> str:
 
 
 def with_trace(trace: SearchTrace, form: Format[AllocationDocument]) -> Format[AllocationDocument]:
-    """Return a format that prints the trace, and then the document for one claim set on one node."""
+    """Return a format that prints the trace, followed by the document in the given format."""
     return Format(lambda document, screen: chain([_text(trace, document, screen)], form.parts(document, screen)))
 
 

@@ -1,1 +1,1 @@
-"""The actions of the Cluster Autoscaler or Karpenter for a cluster."""
+"""What the Cluster Autoscaler or Karpenter would do with a cluster."""

@@ -1,4 +1,4 @@
-"""`autoscale`: one loop of the Cluster Autoscaler, and what kube-scheduler does with the new nodes."""
+"""`autoscale`: one loop of the Cluster Autoscaler, and how kube-scheduler uses the new nodes."""
 
 from __future__ import annotations
 
@@ -35,25 +35,22 @@ from dra_plan.scheduler.simulate import SimulationResult
 
 @dataclass(frozen=True, slots=True)
 class ThenBound:
-    """The pods that kube-scheduler binds after the new nodes have been added."""
+    """The pods that kube-scheduler binds once the new nodes exist."""
 
     bound: Mapping[str, str] = field(default_factory=dict)
-    """The outcome of each pod of the plan, by key."""
+    """The outcome of each pod in the plan, by the pod's key."""
     others: int = 0
-    """The number of pods outside the plan that are bound to new nodes."""
+    """The number of other pods that are bound to new nodes."""
     grown: Inventory | None = None
     """The cluster with the new nodes."""
     added: Mapping[str, str] = field(default_factory=dict)
-    """The new nodes, with their groups."""
+    """The group of each new node."""
     result: SimulationResult | None = None
     """kube-scheduler's result with the new nodes."""
 
     @property
     def missing(self) -> list[str]:
-        """Return the planned pods that get no node.
-
-        If at least as many other pods run on the new nodes instead, the list is empty.
-        """
+        """Return the pods in the plan that get no node, or nothing if at least as many others run on the new nodes."""
         left = sorted(name for name, outcome in self.bound.items() if outcome != "Bound")
         return left if len(left) > self.others else []
 
@@ -68,8 +65,8 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
     then: ThenBound
     expander: str
     needed: int | None
-    """How many nodes of the chosen group kube-scheduler needs to bind all pods that they help; None if unknown.
-    """
+    """How many nodes of the chosen group kube-scheduler needs for all pods that such nodes can help; None if
+    unknown."""
     notices: tuple[Notice, ...]
 
     def __repr__(self) -> str:
@@ -105,7 +102,7 @@ def _known(group: ScalingGroup) -> KnownGroup:
 
 @dataclass(frozen=True, repr=False)
 class KarpenterPlan(PrintedAnswer[AutoscaleDocument]):
-    """The result of `autoscale` with the engine karpenter."""
+    """The result of `autoscale` with `--engine karpenter`."""
 
     target: Target
     groups: Sequence[ScalingGroup]
@@ -137,9 +134,9 @@ class KarpenterPlan(PrintedAnswer[AutoscaleDocument]):
 
 
 def provision_cluster(inventory: Inventory, target: Target, file: GroupsFile) -> KarpenterPlan:
-    """Return the result of Karpenter's provisioning. Each group is an instance type of its NodePool.
+    """Return what Karpenter would provision. Each group is an instance type of a NodePool.
 
-    Raises UsageError for a group without a template, because nothing is known about the group's nodes.
+    Raises UsageError for a group without a template, because its nodes are unknown.
     """
     without = next((group.name for group in file.groups if group.template is None), None)
     if without is not None:
@@ -181,7 +178,7 @@ def _scale_up(up: ScaleUp, plan: AutoscalePlan) -> ScaleUpDocument:
 
 
 def autoscale_cluster(inventory: Inventory, target: Target, file: GroupsFile, question: Question) -> AutoscalePlan:
-    """Return the result of one loop of the Cluster Autoscaler, with the pods that kube-scheduler would then bind."""
+    """Return the result of one loop of the Cluster Autoscaler, and the pods that kube-scheduler then binds."""
     quirks = AUTOSCALER if target.quirk_mode == "upstream" else FIXED_AUTOSCALER
     loop = run_loop(inventory, target, file, quirks)
     then = _then(inventory, target, file, loop, quirks, question) if loop.up.plan else ThenBound()

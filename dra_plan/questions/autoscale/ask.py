@@ -18,7 +18,7 @@ ENGINES = ("cluster-autoscaler", "karpenter")
 
 
 class AutoscaleOptions(Bounded, Allotted, total=False):
-    """The options that describe the node groups and that limit kube-scheduler's searches."""
+    """The options that describe the node groups and limit kube-scheduler's searches."""
 
     group: Annotated[
         str | Iterable[str],
@@ -56,15 +56,16 @@ class AutoscaleOptions(Bounded, Allotted, total=False):
 def autoscale(
     cluster: LoadedCluster, groups: Any = None, **options: Unpack[AutoscaleOptions]
 ) -> AutoscalePlan | KarpenterPlan:
-    """Return the result of one loop of the Cluster Autoscaler: groups that grow, and nodes that could be removed.
+    """Return the result of one loop of the Cluster Autoscaler: which groups grow, and which nodes could be removed.
 
-    `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`. `group` are additional
-    groups, each as NAME[=NODE|FILE][,min=N][,max=N][,current=N]. If neither is given, groups are detected from node
-    labels. `expander` says how the autoscaler chooses among several groups that could grow: least-waste, most-pods or
-    least-nodes. For random, price and priority, the result notes that the input does not determine the choice. If
-    `engine` is karpenter, each group is an instance type of its NodePool, and the result lists the NodeClaims that
-    Karpenter creates. Raises InputError for invalid groups. Raises UsageError if no group is known, or if a group has
-    no template for Karpenter.
+    `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`. `group` adds groups, each
+    given as NAME[=NODE|FILE][,min=N][,max=N][,current=N]. Without either, groups are detected from node labels.
+    `expander` is how the autoscaler chooses among several groups that could grow: least-waste, most-pods or
+    least-nodes. With random, price or priority, the choice is not known, and the result says so.
+
+    If `engine` is karpenter, each group is an instance type of a NodePool, and the result lists the NodeClaims that
+    Karpenter creates. Raises InputError for invalid groups, and UsageError if there are no groups, or if Karpenter's
+    groups lack a template.
     """
     from dra_plan.arguments import names
     from dra_plan.questions.autoscale.answer import autoscale_cluster, provision_cluster

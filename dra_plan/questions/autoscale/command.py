@@ -1,4 +1,4 @@
-"""`dra-plan autoscale`: the actions of the Cluster Autoscaler for pending pods and idle nodes."""
+"""`dra-plan autoscale`: what the Cluster Autoscaler does about pending pods and idle nodes."""
 
 from __future__ import annotations
 

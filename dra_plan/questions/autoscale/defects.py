@@ -1,4 +1,4 @@
-"""The autoscaler defects that affect the result, found by repeating the loop without each relevant defect."""
+"""Which defects of the autoscaler affect the result, found by repeating the loop with each defect fixed."""
 
 from __future__ import annotations
 
@@ -18,18 +18,15 @@ from dra_plan.releases import AUTOSCALER, AUTOSCALER_DEFECTS, AutoscalerDefect, 
 from dra_plan.scheduler.dra.binding import MOST_CONSUMERS
 
 MOST_COMPARED = 500_000
-"""The product of pending pods and nodes up to which the loop is repeated."""
+"""The loop is repeated only if the product of pending pods and nodes is at most this limit."""
 MOST_NAMED = 3
-"""The number of nodes that a sentence names."""
+"""The maximum number of nodes named in a sentence."""
 
 
 def defects_that_decide(
     inventory: Inventory, target: Target, file: GroupsFile, found: LoopResult
 ) -> Iterator[tuple[AutoscalerDefect, str]]:
-    """Yield the defects that change the result.
-
-    Each comes with what would differ if only this defect were fixed.
-    """
+    """Yield the defects that affect the result, each with the effect of fixing only this defect."""
     candidates = set(_possible(inventory, file))
     if not candidates or _alike(found, _without(inventory, target, file, *candidates)):
         return
@@ -43,7 +40,7 @@ def defects_that_decide(
 def notices(inventory: Inventory, target: Target, file: GroupsFile, found: LoopResult) -> Iterator[Notice]:
     """Yield a warning for each defect that affects the result.
 
-    If the cluster is too large to check this, yield a warning that says that it was not checked.
+    If the cluster is too large to find out, yields a warning that says so.
     """
     pending = sum(map(is_unschedulable, inventory.pods))
     if pending * len(inventory.nodes) > MOST_COMPARED:

@@ -9,41 +9,43 @@ from msgspec import UNSET, Meta, UnsetType
 from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text
 
 SKIPPED = "skipped: "
-"""The prefix of the reason why a group is not tried."""
+"""The prefix of the reason why a group is skipped."""
 MAX_TOTAL = "max total nodes in cluster reached"
 FILTERED_OUT = "filtered out"
-"""The text in place of a node for pods that are not helped."""
+"""The value in place of a node for a pod that is filtered out."""
 
 Result = Literal[
     "ScaleUpSuccessful", "ScaleUpNotNeeded", "ScaleUpNoOptionsAvailable", "ScaleUpLimitedByMaxNodesTotal", ""
 ]
-"""The result as named by the Cluster Autoscaler; empty if an error ended the loop."""
+"""The result, with the Cluster Autoscaler's own name for it; empty if an error ended the loop."""
 
-Reasons = Annotated[dict[str, str], Meta(description="By group: fits, or the reason in kube-scheduler's words.")]
+Reasons = Annotated[
+    dict[str, str], Meta(description="The result for each group: `fits`, or the reason in kube-scheduler's words.")
+]
 
 
 class KnownGroup(DocumentPart, frozen=True, kw_only=True):
-    """A node group, and the source of its data."""
+    """A node group, and where it was found."""
 
     group: Text
     min: Amount | None
     max: Amount | None
     current: Amount
-    nodes: Annotated[Amount, Meta(description="Nodes of the input.")]
+    nodes: Annotated[Amount, Meta(description="The number of nodes of the group in the input.")]
     told_by: Annotated[str, Meta(description="The node label or annotation that names the group.")] = ""
 
 
 class GroupOption(DocumentPart, frozen=True, kw_only=True):
-    """The pods that would fit if one group grew, and the number of new nodes that these pods need."""
+    """A group that could grow: the number of new nodes, and the pods that would fit on them."""
 
     group: Text
     nodes: Amount
     pods: list[str]
-    similar: Annotated[list[str], Meta(description="Groups that share the nodes, where groups are balanced.")] = []
+    similar: Annotated[list[str], Meta(description="The groups that share the new nodes, if groups are balanced.")] = []
 
 
 class GroupResize(DocumentPart, frozen=True, kw_only=True):
-    """The size of a group before and after the change."""
+    """A group's size before and after scaling up."""
 
     group: Text
     from_: Amount
@@ -51,91 +53,122 @@ class GroupResize(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
-    """The pending pods, and the groups that grow for them. Pods are named NAMESPACE/NAME."""
+    """The pending pods, and the groups that grow for them. Pods are given as NAMESPACE/NAME."""
 
     result: Result
-    error: Annotated[str, Meta(description="What ended the loop, or dropped all pending pods.")] = ""
-    unready: Annotated[list[str], Meta(description="Nodes that count as not ready.")] = []
+    error: Annotated[str, Meta(description="The error that ended the loop, or that dropped all pending pods.")] = ""
+    unready: Annotated[list[str], Meta(description="Nodes that the autoscaler considers not ready.")] = []
     fit_existing: Annotated[
         dict[str, str],
-        Meta(description="Pods that need no new node, with their node; `filtered out` if they were dropped."),
+        Meta(
+            description=(
+                "Pods that need no new node, with the nodes that they fit on; `filtered out` if the pods were dropped."
+            )
+        ),
     ] = {}
-    considered: Annotated[list[str], Meta(description="Groups with a template.")] = []
-    fits: Annotated[dict[str, Reasons], Meta(description="By pod.")] = {}
-    options: Annotated[list[GroupOption], Meta(description="In the order of the groups.")] = []
-    chosen: Annotated[str, Meta(description="The group that `plan` is about.")] = ""
+    considered: Annotated[list[str], Meta(description="Groups that have a template.")] = []
+    fits: Annotated[dict[str, Reasons], Meta(description="The result for each group, by pod.")] = {}
+    options: Annotated[
+        list[GroupOption], Meta(description="The groups that could grow, in the order of the groups.")
+    ] = []
+    chosen: Annotated[str, Meta(description="The group that was chosen to grow.")] = ""
     expander: Annotated[
-        str, Meta(description=("The expander that chose it; empty for the first group, if no expander was given."))
+        str,
+        Meta(
+            description=(
+                "The expander that chose the group; empty if no expander was given and the first group was chosen."
+            )
+        ),
     ] = ""
-    least_waste: Annotated[list[str], Meta(description="The groups among which this expander chooses at random.")] = []
-    most_pods: Annotated[list[str], Meta(description="The same for this expander.")] = []
-    least_nodes: Annotated[list[str], Meta(description="The same for this expander.")] = []
-    plan: Annotated[list[GroupResize], Meta(description="What is done in this loop.")] = []
-    triggered: Annotated[list[str], Meta(description="Pods that get a node by the plan.")] = []
-    awaiting: Annotated[list[str], Meta(description="Pods that fit a group other than the chosen one: next loop.")] = []
+    least_waste: Annotated[
+        list[str], Meta(description="The groups among which the expander least-waste chooses at random.")
+    ] = []
+    most_pods: Annotated[
+        list[str], Meta(description="The groups among which the expander most-pods chooses at random.")
+    ] = []
+    least_nodes: Annotated[
+        list[str], Meta(description="The groups among which the expander least-nodes chooses at random.")
+    ] = []
+    plan: Annotated[list[GroupResize], Meta(description="The groups that grow in this loop.")] = []
+    triggered: Annotated[list[str], Meta(description="Pods that the new nodes are for.")] = []
+    awaiting: Annotated[
+        list[str], Meta(description="Pods that fit only groups other than the chosen one, and wait for the next loop.")
+    ] = []
     not_triggered: Annotated[
-        dict[str, Reasons], Meta(description="Pods that no group helps, with each group's reason.")
+        dict[str, Reasons], Meta(description="Pods that no group can help, each with the reason for every group.")
     ] = {}
     needed: Annotated[
         Amount | None,
-        Meta(description="New nodes of the chosen group that kube-scheduler needs for them, as `grow` says."),
+        Meta(
+            description=(
+                "The number of new nodes of the chosen group that kube-scheduler needs for the pods, "
+                "as `grow` computes it."
+            )
+        ),
     ] = None
     then_bound: Annotated[
         dict[str, str],
-        Meta(description="kube-scheduler's outcome for each planned pod once the new nodes exist."),
+        Meta(description="The outcome of each planned pod in kube-scheduler, once the new nodes exist."),
     ] = {}
     others_bound: Annotated[
-        Amount, Meta(description="Pods outside the plan that kube-scheduler binds on the new nodes: they came first.")
+        Amount,
+        Meta(
+            description=("The number of other pods that kube-scheduler binds to the new nodes before the planned ones.")
+        ),
     ] = 0
 
 
 class ScaleDownDocument(DocumentPart, frozen=True, kw_only=True):
-    """The nodes that could be removed one after another."""
+    """The nodes that could be removed, one after another."""
 
     error: str = ""
     removable: list[str] = []
-    unremovable: Annotated[dict[str, str], Meta(description="By node, the autoscaler's reason.")] = {}
-    moves: Annotated[dict[str, str], Meta(description="By pod of a removable node, where it would go.")] = {}
+    unremovable: Annotated[dict[str, str], Meta(description="Why the autoscaler does not remove a node, by node.")] = {}
+    moves: Annotated[dict[str, str], Meta(description="The node that each pod would move to.")] = {}
 
 
 class NodeUtilization(DocumentPart, frozen=True, kw_only=True):
-    """The utilization of a node, as computed by the autoscaler."""
+    """The utilization of a node, as the autoscaler computes it."""
 
     utilization: Annotated[float, Meta(ge=0)]
-    resource: Annotated[str, Meta(description="DRIVER/POOL of the fullest pool; cpu or memory without devices.")]
+    resource: Annotated[
+        str, Meta(description="DRIVER/POOL of the fullest pool or, for a node without devices, cpu or memory.")
+    ]
 
 
 WhyNoNode = Literal["NoInstanceType", "NotEnoughResources", "BoundElsewhere"]
-"""NoInstanceType: no instance type can satisfy the allocation. NotEnoughResources: none has enough resources.
-BoundElsewhere: a claim is bound to another NodeClaim in flight."""
+"""NoInstanceType: no instance type can satisfy the claims. NotEnoughResources: no instance type has enough resources.
+BoundElsewhere: a claim belongs to another NodeClaim that is in flight."""
 
 
 class NodeClaimDocument(DocumentPart, frozen=True, kw_only=True):
-    """A node that Karpenter would launch. Its instance type depends on prices, which are not known here."""
+    """A node that Karpenter would launch. Its instance type depends on prices, which are unknown."""
 
     node_pool: Text
-    instance_types: Annotated[list[str], Meta(description="The instance types that still fit all its pods.")]
+    instance_types: Annotated[list[str], Meta(description="The instance types on which all of its pods fit.")]
     pods: list[str]
 
 
 class KarpenterDocument(DocumentPart, frozen=True, kw_only=True):
-    """The recorded part of Karpenter's provisioning result. Pods are named NAMESPACE/NAME."""
+    """What Karpenter would do with pending pods, as far as this was recorded. Pods are given as NAMESPACE/NAME."""
 
     node_claims: list[NodeClaimDocument] = []
-    on_nodes: Annotated[dict[str, str], Meta(description="Pods that need no new node, with their node.")] = {}
+    on_nodes: Annotated[
+        dict[str, str], Meta(description="Pods that need no new node, with the nodes that they fit on.")
+    ] = {}
     errors: Annotated[dict[str, WhyNoNode], Meta(description="Pods that get no node, and why.")] = {}
-    ignored: Annotated[list[str], Meta(description="Pods without a claim, which it ignores.")] = []
-    unknown: Annotated[dict[str, str], Meta(description="Pods for which there is no result, and why.")] = {}
+    ignored: Annotated[list[str], Meta(description="Pods that Karpenter ignores because a claim is missing.")] = []
+    unknown: Annotated[dict[str, str], Meta(description="Pods for which the result is not known, and why.")] = {}
 
 
 class AutoscaleDocument(PrintedDocument, frozen=True, kw_only=True):
     """The result of one loop of the Cluster Autoscaler."""
 
     kind: Literal["AutoscalePlan"] = "AutoscalePlan"
-    groups: Annotated[list[KnownGroup], Meta(description="min and max are null if they are unknown.")]
+    groups: Annotated[list[KnownGroup], Meta(description="The node groups. min and max are null if they are unknown.")]
     karpenter: Annotated[
         KarpenterDocument | UnsetType,
-        Meta(description="With the engine karpenter; then the scale-up and scale-down of the autoscaler are empty."),
+        Meta(description="Karpenter's result, with --engine karpenter. `scaleUp` and `scaleDown` are then empty."),
     ] = UNSET
     scale_up: ScaleUpDocument
     scale_down: ScaleDownDocument

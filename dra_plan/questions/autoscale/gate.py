@@ -1,4 +1,4 @@
-"""The gate rules for an AutoscalePlan: it fails if a pod is helped by no group, or if the loop ends with an error."""
+"""The gate rules for an AutoscalePlan, which fails if no group helps a pod, or if an error ends the loop."""
 
 from __future__ import annotations
 

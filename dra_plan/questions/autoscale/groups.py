@@ -1,7 +1,7 @@
-"""Node groups of the Cluster Autoscaler, read from the file that `--groups` names.
+"""The Cluster Autoscaler's node groups, read from the file given with `--groups`.
 
 The file is a YAML or JSON map with `nodeGroups` and `options`. A group has a name, min, max, current, the names of its
-nodes, and the template of a new node: the Node with its ResourceSlices, DaemonSet pods and their claims.
+nodes, and a template for new nodes: a Node with its ResourceSlices, DaemonSet pods and their claims.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from dra_plan.errors import InputError
 MOST_NODES = 1_000
 """The maximum number of nodes added by one scale-up (--max-nodes-per-scaleup)."""
 MOST_BYTES = 64 << 20
-"""The size limit of a group file."""
+"""The maximum size of a group file, in bytes."""
 MOST_SIZE = 1_000_000
 """The largest accepted size of a group."""
 THRESHOLD = 0.5
-"""The utilization up to which a node may be removed (--scale-down-utilization-threshold)."""
+"""The highest utilization at which a node may be removed (--scale-down-utilization-threshold)."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeTemplate:
-    """A new node in a group, with the objects that are on the node from the start."""
+    """A new node of a group, with the objects that every new node starts with."""
 
     node: Node
     slices: tuple[ResourceSlice, ...] = ()
@@ -39,11 +39,11 @@ class NodeTemplate:
 
 @dataclass(frozen=True, slots=True)
 class ScalingGroup:
-    """A node group. Its sizes are numbers of nodes, and `current` is the target size.
+    """A node group. Sizes are numbers of nodes, and `current` is the target size.
 
-    `told_by` is the node label or annotation that names the group. `unknown` lists the limits (min, max) that the input
-    does not contain; 0 and `MOST_SIZE` are used instead. For Karpenter, a group is an instance type of its `node_pool`,
-    or a separate NodePool. Groups with higher weights come first.
+    `told_by` is the node label or annotation that names the group. `unknown` lists the limits (min, max) that are not
+    known; 0 and `MOST_SIZE` are used for them. With Karpenter, a group is an instance type of the NodePool `node_pool`,
+    or a NodePool of its own. Groups with higher weights come first.
     """
 
     name: str
@@ -59,14 +59,14 @@ class ScalingGroup:
 
 
 EXPANDERS = ("least-waste", "most-pods", "least-nodes", "random", "price", "priority")
-"""The strategies that choose among groups that could grow (--expander). The input does not determine the last three."""
+"""The strategies for choosing among groups that could grow (--expander). With the last three, the choice is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class AutoscalerOptions:
     """The flags of the Cluster Autoscaler that affect the result. A total of 0 nodes means no limit.
 
-    If no expander is set, the first group that could grow is chosen.
+    Without an expander, the first group that could grow is chosen.
     """
 
     most_nodes: int = 0
@@ -78,7 +78,7 @@ class AutoscalerOptions:
 
 @dataclass(frozen=True, slots=True)
 class GroupsFile:
-    """The node groups in a file, in file order, and the autoscaler's options."""
+    """The node groups and the autoscaler's options in a file. Groups are in file order."""
 
     groups: tuple[ScalingGroup, ...]
     options: AutoscalerOptions = field(default_factory=AutoscalerOptions)
@@ -91,7 +91,7 @@ def read_groups(path: str) -> GroupsFile:
 
 
 def groups_of(value: Any, where: str = "groups") -> GroupsFile:
-    """Return the groups of a decoded file. Raises InputError for invalid groups; the message starts with `where`."""
+    """Return the groups in the content of a file. Raises InputError, with a message that starts with `where`."""
     if not isinstance(value, Mapping) or not isinstance(value.get("nodeGroups"), list):
         raise InputError(f"{where}: expected a map with a list of nodeGroups")
     groups = tuple(_group(each, f"{where}: nodeGroups[{at}]") for at, each in enumerate(value["nodeGroups"]))

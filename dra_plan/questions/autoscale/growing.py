@@ -1,4 +1,4 @@
-"""How many new nodes of the chosen group kube-scheduler needs, computed as in `grow`."""
+"""The number of new nodes of the chosen group that kube-scheduler needs, computed as in `grow`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dra_plan.releases import Target
 from dra_plan.whatif import AddNodes
 
 MOST_GROWN = 20_000
-"""The product of pods of the plan and nodes up to which it is computed."""
+"""The number of nodes is computed only if the product of the plan's pods and the nodes is at most this limit."""
 
 
 def nodes_needed(inventory: Inventory, target: Target, loop: LoopResult, question: Question) -> int | None:
-    """Return the smallest number of new nodes in the growing group that lets all pods of the plan be bound.
+    """Return the smallest number of new nodes in the chosen group with which all pods of the plan are bound.
 
-    Return None if the cluster is too large, or if no node of the group can be copied.
+    Returns None if the cluster is too large, or if no node of the group can be copied.
     """
     chosen = loop.up.chosen
     if chosen is None or len(chosen.pods) * (len(inventory.nodes) + chosen.nodes) > MOST_GROWN:

@@ -1,10 +1,10 @@
-"""`--engine karpenter`: the NodeClaims that Karpenter's provisioning creates for pending pods with claims.
+"""`--engine karpenter`: the NodeClaims that Karpenter creates for pending pods with claims.
 
-This covers the recorded behaviour (main of 2026-08-20, with ignore-dra-requests=false). Pods are sorted by cpu and
-memory, and are tried on existing nodes, then on NodeClaims of this run (those with the fewest pods first), then on a
-new NodeClaim of the first NodePool that fits. A NodeClaim keeps a set of instance types; each pod drops the types on
-which the NodeClaim's pods no longer all fit. A claim belongs to the NodeClaim that it was first assigned to. Template
-slices have no taints, and extended resources are never served.
+Behaves as recorded from Karpenter's main branch of 2026-08-20, with ignore-dra-requests=false. Pods are sorted by cpu
+and memory. Each is tried on existing nodes, then on the NodeClaims of this run (those with the fewest pods first), and
+then on a new NodeClaim of the first NodePool that fits. A NodeClaim keeps the set of instance types on which all of its
+pods fit. A claim stays with its first NodeClaim. The slices of templates have no taints, and extended resources are
+never provided by devices.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dra_plan.releases import AUTOSCALER, Target
 from dra_plan.scheduler.cluster.common import Common
 
 MOST_TRIALS = 200_000
-"""The number of times that a pod is tried on an instance type of a NodeClaim; later pods are left open."""
+"""The maximum number of times that a run tries a pod on an instance type. Pods that come later have no result."""
 
 BEYOND = f"more than {MOST_TRIALS:,} pairs of a pod and an instance type"
 TOPOLOGY = "topology spread and pod affinity are not simulated for Karpenter"
@@ -36,7 +36,7 @@ TOPOLOGY = "topology spread and pod affinity are not simulated for Karpenter"
 
 @dataclass(slots=True)
 class NodeClaim:
-    """A future node in one NodePool, with the instance types on which all pods of the node still fit."""
+    """A future node of a NodePool, and the instance types on which all of its pods fit."""
 
     pool: str
     types: dict[str, ClusterSnapshot]
@@ -45,15 +45,15 @@ class NodeClaim:
 
 @dataclass(slots=True)
 class KarpenterRun:
-    """The result of a run of Karpenter. Pods are named NAMESPACE/NAME."""
+    """The result of a run of Karpenter. Pods are given as NAMESPACE/NAME."""
 
     claims: list[NodeClaim] = field(default_factory=list)
     on_nodes: dict[str, str] = field(default_factory=dict)
     errors: dict[str, WhyNoNode] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
-    """Pods with a missing claim, which are ignored."""
+    """Pods that Karpenter ignores because a claim is missing."""
     unknown: dict[str, str] = field(default_factory=dict)
-    """Pods without a result, and the reasons."""
+    """Why there is no result for a pod, by pod."""
 
 
 def provision(inventory: Inventory, target: Target, file: GroupsFile) -> KarpenterRun:

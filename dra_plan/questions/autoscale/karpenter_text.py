@@ -1,4 +1,4 @@
-"""`autoscale --engine karpenter` as tables of the created NodeClaims and the pods without a NodeClaim."""
+"""`autoscale --engine karpenter` as tables of new NodeClaims and of pods that get none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WHY: dict[WhyNoNode, str] = {
 
 
 def karpenter_parts(of: KarpenterDocument) -> Iterator[Part]:
-    """Yield the NodeClaims that Karpenter creates, and then the pods without a NodeClaim."""
+    """Yield a table of the NodeClaims that Karpenter creates, and one of the pods that get none."""
     made = Table(("NODEPOOL", "INSTANCE TYPES", "PODS"), flexible=(1, 2))
     for one in of.node_claims:
         made.add(one.node_pool, " or ".join(one.instance_types), ", ".join(one.pods))

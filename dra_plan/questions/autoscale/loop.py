@@ -1,4 +1,4 @@
-"""One loop of the Cluster Autoscaler: readiness, snapshot, templates, scale-up, scale-down, in its own order."""
+"""One loop of the Cluster Autoscaler: readiness, snapshot, templates, scale-up and scale-down, in that order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_REACHED = "not reached"
 
 @dataclass(frozen=True, slots=True)
 class LoopResult:
-    """The results of both halves of a loop: scaling up and scaling down."""
+    """The result of a loop: of scaling up, and of scaling down."""
 
     up: ScaleUp
     down: ScaleDown
@@ -64,9 +64,9 @@ def _upcoming(group: ScalingGroup, inventory: Inventory) -> int:
 
 
 def unready_nodes(inventory: Inventory, groups: Iterable[ScalingGroup]) -> list[str]:
-    """Return the nodes that are not ready, or that publish too few devices.
+    """Return the nodes that are not ready, or that have fewer complete pools than their group's template.
 
-    A node publishes too few devices if it has fewer complete pools of a driver than the template of its group.
+    Pools are counted separately for each driver.
     """
     nodes = {node.metadata.name: node for node in inventory.nodes}
     found = []

@@ -1,4 +1,4 @@
-"""The page of `autoscale`: the growth and the new nodes, the groups, the pods, and nodes that could be removed."""
+"""The page of `autoscale`: groups that grow, new nodes, the pods, and nodes that could be removed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Node groups that are not in a file: those named by node labels, and those of `--group`.
+"""Node groups that are not in a file: those found from node labels, and those given with `--group`.
 
-Managed node pools label their nodes: GKE with cloud.google.com/gke-nodepool, EKS with eks.amazonaws.com/nodegroup
-(eksctl's own groups with alpha.eksctl.io/nodegroup-name), AKS with kubernetes.azure.com/agentpool. Cluster API
-annotates them with cluster.x-k8s.io/owner-name. None of these gives sizes, so limits that are not set are unknown.
+GKE labels its nodes with cloud.google.com/gke-nodepool, EKS with eks.amazonaws.com/nodegroup (eksctl with
+alpha.eksctl.io/nodegroup-name) and AKS with kubernetes.azure.com/agentpool. Cluster API annotates nodes with
+cluster.x-k8s.io/owner-name. Labels contain no sizes, so limits are unknown unless they are given.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ LABELS = (
     "alpha.eksctl.io/nodegroup-name",
     "kubernetes.azure.com/agentpool",
 )
-"""Labels whose value is the node's group; the first label that a node has counts."""
+"""The labels whose value names a node's group. If a node has several, the first in this list counts."""
 OWNER = "cluster.x-k8s.io/owner-name"
-"""The annotation with the name of the MachineSet or MachinePool to which a Cluster API node belongs."""
+"""The annotation with the name of the MachineSet or MachinePool that a Cluster API node belongs to."""
 MOST_GROUPS = 1_000
-"""The maximum number of groups detected from labels."""
+"""The maximum number of groups found from labels."""
 _SIZES = re.compile(r",(min|max|current)=([^,]*)$")
 
 
 class Membership(NamedTuple):
-    """The group of a node, the label or annotation that names this group, and the zone if it is relevant."""
+    """A node's group, the label or annotation that names it, and the zone if it matters."""
 
     group: str
     by: str
@@ -53,9 +53,9 @@ class Membership(NamedTuple):
 
 
 def membership(node: Node) -> Membership | None:
-    """Return the group that the node's labels or annotations name, or None if they name no group.
+    """Return the group that the node's labels or annotations name, or None.
 
-    The result is also None for nodes that Karpenter has created.
+    Nodes that Karpenter has created have no group.
     """
     labels = node.metadata.labels or {}
     if KARPENTER in labels:
@@ -70,7 +70,7 @@ def membership(node: Node) -> Membership | None:
 
 
 def recognised(inventory: Inventory) -> list[ScalingGroup]:
-    """Return the groups that the nodes name, in node order. Raises InputError for more than `MOST_GROUPS` groups."""
+    """Return the groups that nodes name, in node order. Raises InputError for more than `MOST_GROUPS` groups."""
     found: dict[Membership, list[str]] = {}
     for node in inventory.nodes:
         member = membership(node)
@@ -94,10 +94,10 @@ def recognised(inventory: Inventory) -> list[ScalingGroup]:
 
 
 def groups_for(inventory: Inventory, file: Any, options: Sequence[str], expander: str | None = None) -> GroupsFile:
-    """Return the groups of a file (given as a path or as content) and of the `--group` options.
+    """Return the groups in a file (given as a path or as content) and in `--group` options.
 
-    If neither is given, return the groups that the nodes name. `expander` overrides the expander in the file. Raises
-    InputError for invalid groups, and UsageError if no group is known.
+    If neither is given, returns the groups that the nodes name. `expander` overrides the one in the file. Raises
+    InputError for invalid groups, and UsageError if there are no groups.
     """
     found = GroupsFile(())
     if file is not None:
@@ -124,9 +124,9 @@ def _expander(name: str) -> str:
 
 
 def given_groups(options: Iterable[str], inventory: Inventory) -> list[ScalingGroup]:
-    """Return the groups of `--group NAME[=NODE|FILE][,min=N][,max=N][,current=N]`.
+    """Return the groups given as `--group NAME[=NODE|FILE][,min=N][,max=N][,current=N]`.
 
-    Raises UsageError for a wrong format and for unknown or duplicate names, and InputError for files that can't be
+    Raises UsageError for any other form and for unknown or duplicate names, and InputError for files that cannot be
     read.
     """
     known = {group.name: group for group in recognised(inventory)}
@@ -198,5 +198,5 @@ def _template(path: str) -> NodeTemplate:
 
 
 def of_karpenter(inventory: Inventory) -> Sequence[str]:
-    """Return the nodes that Karpenter has created. They do not belong to any group."""
+    """Return the nodes that Karpenter has created, which belong to no group."""
     return [node.metadata.name for node in inventory.nodes if KARPENTER in (node.metadata.labels or {})]

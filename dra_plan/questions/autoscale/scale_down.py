@@ -1,7 +1,7 @@
-"""The nodes that the Cluster Autoscaler would remove: utilization, blocking pods, and where pods would move.
+"""The nodes that the Cluster Autoscaler would remove: their utilization, and pods that block the removal.
 
-If a node has its own slices, its utilization is that of its fullest pool; cpu and memory do not count. The eviction
-rules are those of the autoscaler's drainability checks.
+If a node has its own slices, its utilization is that of its fullest pool, and cpu and memory are ignored. Pods are
+evictable by the rules of the autoscaler's drainability checks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOT_UNDERUTILIZED, NO_PLACE, UNEXPECTED = "NotUnderutilized", "NoPlaceToMovePods
 
 @dataclass(frozen=True, slots=True)
 class Utilization:
-    """The utilization of a node, from 0 to 1, and the resource that determines it: DRIVER/POOL, cpu or memory."""
+    """The utilization of a node, from 0 to 1, and the fullest resource: DRIVER/POOL, cpu or memory."""
 
     share: float
     resource: str
@@ -41,9 +41,9 @@ class UnknownUtilizationError(Exception):
 
 @dataclass(slots=True)
 class ScaleDown:
-    """The nodes that could be removed, in order, and the reasons why other nodes stay.
+    """The nodes that could be removed, in order, where their pods would go, and why the other nodes stay.
 
-    It also contains the node to which each pod would move. Pods are named NAMESPACE/NAME.
+    Pods are given as NAMESPACE/NAME.
     """
 
     error: str = ""
@@ -59,10 +59,7 @@ def scale_down(
     options: AutoscalerOptions,
     upcoming: Sequence[str] = (),
 ) -> ScaleDown:
-    """Return the nodes of the groups that could be removed. The nodes are examined one after another.
-
-    The snapshot is modified.
-    """
+    """Return which nodes of the groups could be removed, one after another. Modifies the snapshot."""
     found = ScaleDown()
     candidates = [name for group in groups for name in group.nodes if name in snapshot.nodes]
     for name in candidates:
@@ -212,21 +209,18 @@ def _of_pool(pieces: Sequence[ResourceSlice], driver: str, pool: str, allocated:
 
 
 class EvictionRules:
-    """The autoscaler's drainability rules, which decide which pods keep a node from being removed."""
+    """The autoscaler's drainability rules: which pods keep a node from being removed."""
 
     def __init__(self, inventory: Inventory) -> None:
         self._inventory, self._index = inventory, Index(inventory)
         self._workloads = {(one.kind, one.metadata.namespace, one.metadata.name) for one in inventory.workloads}
 
     def moves(self, pod: Pod) -> bool:
-        """Return whether the pod has to move to another node if its node is removed."""
+        """Return whether the pod needs another node if its node is removed."""
         return not (_is_mirror(pod) or _is_daemon(pod) or _is_over(pod) or pod.metadata.deletion_timestamp)
 
     def blocks(self, pods: Sequence[Pod]) -> str:
-        """Return the reason why the pods block the removal of their node, in the autoscaler's words.
-
-        If they do not block it, return "".
-        """
+        """Return why the pods block the removal of their node, in the autoscaler's words, or "" if they do not."""
         for pod in pods:
             if self.moves(pod) and (why := self._why(pod)):
                 return f"BlockedByPod: {pod.key} ({why})"

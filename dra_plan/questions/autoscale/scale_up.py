@@ -1,8 +1,8 @@
-"""One loop of the Cluster Autoscaler up to the scale-up: the pods that need a node, their groups, the node counts.
+"""The scale-up of one loop of the Cluster Autoscaler: which pods need a node, which groups grow, and by how much.
 
 The steps are in the order of the loop: pods that fit on existing nodes, groups of equal pods, the filters on a template
-node, the estimator, the options, the choices of the expanders, and the plan. Where the real loop is random (maps
-without order), this one uses input order.
+node, the estimator, the options, the expanders and the plan. Where the real loop is random (it iterates over Go maps),
+this one uses input order.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from dra_plan.scheduler.cluster.pod_requests import amounts
 CUTOFF = -10
 """The priority below which pods are ignored (--expendable-pods-priority-cutoff)."""
 MOST_GROUPS = 10
-"""The maximum number of groups of equal pods for one controller; each further pod is a group of its own."""
+"""The maximum number of groups of equal pods per controller. Each further pod is a group of its own."""
 AT_ONCE = 16
-"""The number of new nodes created together at first; then it doubles."""
+"""The number of new nodes that are created together at first. It then doubles."""
 NOT_READY = f"{SKIPPED}not ready for scale-up"
 AT_MAX = f"{SKIPPED}max node group size reached"
 
@@ -40,15 +40,15 @@ class EqualPods:
 
     @property
     def first(self) -> Pod:
-        """The pod that represents all equal pods."""
+        """The first pod, which represents the others."""
         return self.pods[0]
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleOption:
-    """A way to scale up one group, with the number of new nodes and the pods that the new nodes would run.
+    """A group that could grow: the number of new nodes, and the pods that would run on them.
 
-    If balancing is enabled, the new nodes are shared with the `similar` groups.
+    With balancing, the new nodes are spread over this group and the `similar` groups.
     """
 
     group: ScalingGroup
@@ -59,7 +59,7 @@ class ScaleOption:
 
 @dataclass(frozen=True, slots=True)
 class Resize:
-    """The size of a group before and after the change."""
+    """A group's size before and after scaling up."""
 
     group: str
     before: int
@@ -68,7 +68,7 @@ class Resize:
 
 @dataclass(slots=True)
 class ScaleUp:
-    """The result of scaling up in one loop. Pods are named NAMESPACE/NAME."""
+    """The result of scaling up in one loop. Pods are given as NAMESPACE/NAME."""
 
     result: str = ""
     error: str = ""
@@ -88,10 +88,7 @@ class ScaleUp:
 
 
 class ScaleUpLoop:
-    """The part of the loop that scales up.
-
-    After `run`, the snapshot contains the pods that fit on existing nodes.
-    """
+    """The scale-up of one loop. After `run`, the pods that fit on existing nodes are part of the snapshot."""
 
     def __init__(
         self,
@@ -104,7 +101,7 @@ class ScaleUpLoop:
         self.found = ScaleUp()
 
     def run(self, upcoming: Sequence[str]) -> ScaleUp:
-        """Return the results for the pending pods. `upcoming` are nodes in the snapshot that do not exist yet."""
+        """Return the result for the pending pods. `upcoming` are the nodes in the snapshot that do not exist yet."""
         found = self.found
         pending = self._placed(self._pending(), upcoming)
         if not pending:
@@ -292,7 +289,7 @@ class ScaleUpLoop:
 
 
 def is_unschedulable(pod: Pod) -> bool:
-    """Return whether the scheduler has marked the pod unschedulable. The autoscaler ignores all other pods."""
+    """Return whether the scheduler has marked the pod unschedulable. The autoscaler ignores other pods."""
     if pod.spec.node_name or pod.status.nominated_node_name or pod.metadata.deletion_timestamp:
         return False
     return any(
@@ -305,13 +302,13 @@ def is_unschedulable(pod: Pod) -> bool:
 
 
 class EqualRefused:
-    """The pods that fit on no node, by controller. Equal pods are not tried again."""
+    """Pods that fit on no node, by controller. Pods that are equal to one of them need not be tried."""
 
     def __init__(self) -> None:
         self._known: dict[str, list[Pod]] = {}
 
     def has(self, pod: Pod) -> bool:
-        """Return whether an equal pod of the same controller has been recorded as fitting on no node."""
+        """Return whether an equal pod of the same controller has been recorded."""
         controller = pod.metadata.controller
         return controller is not None and any(_are_equal(each, pod) for each in self._known.get(controller.uid, ()))
 
@@ -323,9 +320,9 @@ class EqualRefused:
 
 
 def equal_pods(pods: Sequence[Pod]) -> list[EqualPods]:
-    """Group the pods that have the same controller and equal labels and specs.
+    """Group the pods that have the same controller, labels and spec.
 
-    Bare pods and DaemonSet pods are not grouped.
+    Each bare pod and each DaemonSet pod is a group of its own.
     """
     found: list[list[Pod]] = []
     by_controller: dict[str, list[list[Pod]]] = {}
@@ -358,9 +355,9 @@ def _are_equal(one: Pod, other: Pod) -> bool:
 
 
 class Estimator:
-    """A packer that puts pods onto new nodes of one group, in the order of their cpu and memory requests.
+    """Packs pods onto new nodes of one group, in the order of their cpu and memory requests.
 
-    Devices only decide whether a pod fits.
+    Devices matter only for whether a pod fits.
     """
 
     def __init__(self, snapshot: ClusterSnapshot, group: ScalingGroup, templates: Templates, room: int) -> None:
@@ -371,7 +368,7 @@ class Estimator:
         self._used: set[str] = set()
 
     def estimate(self, equal: Sequence[EqualPods]) -> tuple[int, list[Pod]]:
-        """Return the number of new nodes that get a pod, and the pods on these nodes. Raises TooManyUsersError."""
+        """Return how many new nodes get a pod, and the pods on these nodes. Raises TooManyUsersError."""
         placed: list[Pod] = []
         for one in sorted(equal, key=lambda each: (-self._devices(each.first), -self._score(each.first))):
             self._pack(one, placed)
@@ -439,7 +436,7 @@ _MEMORY_TOLERANCE, _FREE_TOLERANCE = 0.015, 0.05
 
 
 def are_similar(one: Added, other: Added, quirks: AutoscalerQuirks) -> bool:
-    """Return whether the autoscaler considers new nodes of two groups similar. Devices are ignored."""
+    """Return whether the autoscaler considers two groups similar, judged by their new nodes. Devices are ignored."""
     if not quirks.similar_without_devices and _devices(one) != _devices(other):
         return False
     mine, theirs = one.node, other.node
@@ -474,9 +471,9 @@ def _alike(one: Mapping[str, Any], other: Mapping[str, Any], *, exact: bool) -> 
 
 
 def balanced(groups: Iterable[ScalingGroup], nodes: int) -> list[Resize]:
-    """Return the new sizes of the groups if this number of nodes is distributed as evenly as the limits allow.
+    """Return the new sizes of the groups if `nodes` new nodes are spread over them as evenly as their limits allow.
 
-    Groups whose size does not change are omitted.
+    Groups that do not grow are omitted.
     """
     sizes: list[list[Any]] = [[group, group.current] for group in groups if group.most > group.current]
     nodes = min(nodes, sum(group.most - size for group, size in sizes))

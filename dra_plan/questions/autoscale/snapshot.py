@@ -1,7 +1,7 @@
-"""The autoscaler's model of a cluster: pods can be added to nodes, removed, and tested for a fit.
+"""The autoscaler's model of a cluster, in which pods can be placed, removed and tested.
 
-The plugins are kube-scheduler's own, at PreFilter, Filter and Reserve: no scores, no preemption, no PostFilter. Devices
-of extended resources are checked, but never allocated: Reserve runs for pods with `resourceClaims` only
+A test runs kube-scheduler's own PreFilter, Filter and Reserve plugins, without scores, preemption or PostFilter.
+Devices for extended resources are checked but never allocated, because Reserve runs only for pods with `resourceClaims`
 (kubernetes/autoscaler#8742).
 """
 
@@ -30,7 +30,7 @@ FITS = "fits"
 
 
 class TooManyUsersError(Exception):
-    """The error raised if a claim would be reserved for too many pods. It is an internal error of the autoscaler."""
+    """The error raised if a claim would be reserved for too many pods, which is an internal error in the autoscaler."""
 
     def __init__(self, pod: Pod, claim: ResourceClaim) -> None:
         self.pod, self.claim = pod, claim
@@ -42,14 +42,14 @@ class TooManyUsersError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A future node, with its slices and with the pods and claims that it brings along."""
+    """A future node with its slices, and with the pods and claims that it starts with."""
 
     node: Node
     slices: tuple[ResourceSlice, ...] = ()
     pods: tuple[Pod, ...] = ()
     claims: tuple[ResourceClaim, ...] = ()
     starting: tuple[Pod, ...] = ()
-    """Pods that take devices of the node before all others: they are placed when it is added."""
+    """Pods that get devices of the node before all others. They are placed when the node is added."""
 
 
 class _Trial(NamedTuple):
@@ -63,7 +63,7 @@ class _Trial(NamedTuple):
 
 
 class ClusterSnapshot:
-    """A cluster that can be modified. `forked` returns a copy with the same content."""
+    """A cluster that can be modified."""
 
     def __init__(self, inventory: Inventory, target: Target, common: Common, quirks: AutoscalerQuirks) -> None:
         self._target, self._common, self.quirks = target, common, quirks
@@ -77,21 +77,20 @@ class ClusterSnapshot:
         """The node of each pod placed here, by key."""
 
     def forked(self) -> ClusterSnapshot:
-        """Return a copy with the same content. Changes to the copy do not affect the original."""
+        """Return an independent copy."""
         return ClusterSnapshot(self.content(), self._target, self._common, self.quirks)
 
     def content(self) -> Inventory:
-        """Return all objects in their present state."""
+        """Return all objects as they are now."""
         given = {pod_uid(pod) for pod in self.inventory.pods}
         pods = [self._cluster.pods[pod_uid(pod)] for pod in self.inventory.pods if pod_uid(pod) in self._cluster.pods]
         pods += [pod for uid, pod in self._cluster.pods.items() if uid not in given]
         return replace(self.inventory, pods=pods, claims=list(self._cluster.claims))
 
     def announce(self, nodes: Iterable[Added]) -> None:
-        """Announce nodes that may be added later, so that the slices of all of them are gathered at once.
+        """Prepare to add these nodes later, which makes adding them cheaper.
 
-        This costs no more than gathering the slices of one node. The announcement changes no result, because no other
-        node can reach these slices.
+        Their slices are loaded at once. This changes no result, because no other node can access their devices.
         """
         self._announced |= {one.node.metadata.name: one for one in nodes}
         ahead = (piece for one in self._announced.values() for piece in one.slices)
@@ -113,7 +112,7 @@ class ClusterSnapshot:
 
     @property
     def nodes(self) -> list[str]:
-        """Return the node names in input order, followed by the names of new nodes."""
+        """Return the names of the nodes in input order, followed by those of the new nodes."""
         return [node.metadata.name for node in self.inventory.nodes]
 
     def pods_on(self, node: str) -> list[Pod]:
@@ -122,7 +121,7 @@ class ClusterSnapshot:
         return [self._cluster.pods[uid] for uid in found if uid in self._cluster.pods]
 
     def claim(self, namespace: str, name: str) -> ResourceClaim | None:
-        """Return a claim in its present state, or None if it does not exist."""
+        """Return the claim as it is now, or None if it does not exist."""
         return self._cluster.claims.get(namespace, name)
 
     def priority(self, pod: Pod) -> int:
@@ -130,11 +129,11 @@ class ClusterSnapshot:
         return self._cluster.info(pod).priority
 
     def requested(self, pod: Pod, resource: str) -> int:
-        """Return the amount of a resource that the pod requests, in the scheduler's units."""
+        """Return how much of a resource the pod requests, in the scheduler's units."""
         return self._cluster.info(pod).requests.get(resource, 0)
 
     def claim_names(self, pod: Pod) -> list[str]:
-        """Return the names of the pod's known claims."""
+        """Return the names of the pod's claims, as far as they are known."""
         made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}
         names = (entry.resource_claim_name or made.get(entry.name) for entry in pod.spec.resource_claims)
         return [name for name in names if name]
@@ -142,8 +141,7 @@ class ClusterSnapshot:
     def devices(self, pod: Pod) -> int:
         """Return the number of devices that the pod's claims request.
 
-        A request for all devices counts as one device. If a request has alternatives, only the first alternative
-        counts.
+        A request for all devices counts as one device. Of several alternatives, only the first counts.
         """
         requests = [each for claim in self._claims_of(pod) if claim is not None for each in claim.spec.devices.requests]
         exact = [each.exactly or next(iter(each.first_available), None) for each in requests]
@@ -152,21 +150,21 @@ class ClusterSnapshot:
     # Tests and placements
 
     def why_not(self, pod: Pod, node: str) -> str:
-        """Return the reason, in kube-scheduler's words, why the pod does not fit on the node, or FITS if it fits."""
+        """Return why the pod does not fit on the node, in kube-scheduler's words, or FITS if it does."""
         trial = self._trial(pod)
         return (self._refusal(trial, pod, node) or FITS) if isinstance(trial, _Trial) else trial
 
     def put(self, pod: Pod, node: str) -> bool:
-        """Place the pod on the node and allocate the pod's devices if the pod fits. Return whether the pod fits.
+        """If the pod fits on the node, place it there and allocate its devices. Return whether it fits.
 
         Raises TooManyUsersError.
         """
         return self.put_on_any(pod, (node,)) is not None
 
     def put_on_any(self, pod: Pod, nodes: Iterable[str]) -> str | None:
-        """Place the pod on the first node on which it fits, and return the name of this node.
+        """Place the pod on the first node on which it fits, and return the node's name, or None if it fits on none.
 
-        If the pod fits on no node, return None. Raises TooManyUsersError.
+        Raises TooManyUsersError.
         """
         trial = self._trial(pod)
         if not isinstance(trial, _Trial):
@@ -216,16 +214,13 @@ class ClusterSnapshot:
     def _full_claim(self, pod: Pod) -> ResourceClaim | None:
         """Return a claim of the pod that is already reserved for the maximum number of other pods."""
         for claim in self._claims_of(pod):
-            users = claim.status.reserved_for if claim is not None and claim.status is not None else []
+            users = claim.reserved_for if claim is not None else []
             if len(users) >= MOST_CONSUMERS and all(user.uid != pod_uid(pod) for user in users):
                 return claim
         return None
 
     def free_idle_claims(self, pod: Pod) -> bool:
-        """Deallocate the pod's claims that nothing uses, as kube-scheduler does.
-
-        Return whether there were any such claims.
-        """
+        """Deallocate the pod's claims that are not in use, as kube-scheduler does. Return whether there were any."""
         idle = [
             claim
             for claim in self._claims_of(pod)
@@ -242,7 +237,7 @@ class ClusterSnapshot:
             yield self.claim(pod.metadata.namespace, name) if name else None
 
     def take_off(self, pod: Pod) -> Pod:
-        """Remove the pod from its node, deallocate claims that nothing else uses, and return the pod as pending."""
+        """Remove the pod from its node, deallocate claims that nothing else uses, and return it as a pending pod."""
         waiting = structs.replace(pod, spec=structs.replace(pod.spec, node_name=""))
         self._cluster.delete_pod(pod)
         for claim in self._claims_of(pod):
@@ -283,9 +278,9 @@ def _said(status: Status) -> str:
 
 
 def missing_claims(inventory: Inventory) -> str:
-    """Return the reason why the autoscaler's loop ends immediately, or "" if the loop does not end.
+    """Return why the autoscaler's loop ends immediately, or "" if it does not.
 
-    The loop ends if a claim of a bound or nominated pod is missing.
+    It ends if a claim of a bound or nominated pod is missing.
     """
     index = Index(inventory)
     for pod in inventory.pods:

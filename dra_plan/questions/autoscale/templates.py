@@ -1,8 +1,7 @@
-"""The template of each group: a copy of a ready node without its temporary parts, or else the cloud's template.
+"""The template for the new nodes of each group: a copy of a ready node or, if there is none, the cloud's template.
 
-A copy has its own name, its slices in pools of that name, and only DaemonSet and mirror pods with their claims. A claim
-with devices from pools that do not belong to the node cannot be copied: for a real node, this ends the loop for all
-groups.
+A copy has its own name, pools named after it, and only DaemonSet and mirror pods with their claims. If a claim has
+devices from another node's pools, the node cannot be copied. This ends the loop for all groups.
 """
 
 from __future__ import annotations
@@ -33,24 +32,24 @@ from dra_plan.releases import AUTOSCALER, AutoscalerQuirks
 from dra_plan.scheduler.new_pods import daemon_may_run, pod_of
 
 _LEAVING = (AUTOSCALER_DELETES, AUTOSCALER_CANDIDATE)
-"""Taints with which the autoscaler marks nodes, which copies do not have."""
+"""The taints that the autoscaler puts on nodes, which are not copied."""
 _STARTUP = (NODE_NOT_READY, UNREACHABLE, UNSCHEDULABLE.key)
 NAME_FIELD = "metadata.name"
 
 
 class LoopAbortedError(Exception):
-    """The error raised if an error of the autoscaler ends the whole loop, for all groups."""
+    """The error raised if the autoscaler fails in a way that ends the loop for all groups."""
 
 
 class NotCopiedError(Exception):
-    """The error raised if a template cannot be copied."""
+    """The error raised if a node cannot be copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """The templates of the groups. A group without a template has no entry.
+    """The templates of the groups that have one.
 
-    `starting` are the DaemonSets whose pods use devices on every new node of a group, and `claims` are the templates of
+    `starting` has the DaemonSets whose pods use devices of every new node of a group, and `claims` the templates of
     their claims.
     """
 
@@ -59,7 +58,7 @@ class Templates:
     claims: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
 
     def of(self, group: ScalingGroup, number: int) -> Added | None:
-        """Return a new node in the group, with its own name. If the group has no template, return None."""
+        """Return a new node of the group, with its own name, or None if the group has no template."""
         template = self.by_group.get(group.name)
         if template is None:
             return None
@@ -87,7 +86,7 @@ class Templates:
 def templates(
     inventory: Inventory, groups: Sequence[ScalingGroup], unready: frozenset[str], quirks: AutoscalerQuirks
 ) -> Templates:
-    """Return the template of every group. Raises LoopAbortedError if a real node cannot be copied."""
+    """Return the templates of the groups. Raises LoopAbortedError if a real node cannot be copied."""
     found: dict[str, NodeTemplate] = {}
     starting: dict[str, Sequence[AnyWorkload]] = {}
     for group in groups:
@@ -191,9 +190,9 @@ def _daemon(workload: AnyWorkload, node: str) -> Pod:
 
 
 def copied(template: NodeTemplate, name: str, quirks: AutoscalerQuirks = AUTOSCALER) -> Added:
-    """Return a copy of a template under another name.
+    """Return a copy of the template with a new name.
 
-    Raises NotCopiedError for slices and devices that do not belong to the node alone.
+    Raises NotCopiedError for slices and devices that do not belong only to this node.
     """
     old = template.node.metadata.name
     pools = {}

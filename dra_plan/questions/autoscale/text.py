@@ -1,4 +1,4 @@
-"""`autoscale -o table`, `-o wide` and `-o name`: a row per pending pod, a row per node, and the actions."""
+"""`autoscale -o table`, `-o wide` and `-o name`: the pending pods, the nodes, and what the autoscaler does."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from dra_plan.text.words import counted, listed
 OTHER_GROUP = "fits a group that this loop did not choose"
 
 MOST_GROUPS = 3
-"""The number of groups whose reasons a row names."""
+"""The maximum number of groups in a row."""
 
 
 def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
-    """Return the results for pending pods, and the nodes that could be removed."""
+    """Return the result for each pending pod, and the nodes that could be removed."""
     if document.karpenter is not UNSET:
         return [*karpenter_parts(document.karpenter), *_told_groups(document), target(document)]
     return [
@@ -40,7 +40,7 @@ def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: AutoscaleDocument, screen: Screen | None) -> list[Part]:
-    """Return the table, with the reason for every group and a row for each node."""
+    """Return the same content as `table`, plus the reason for every group and a row for each node."""
     if document.karpenter is not UNSET:
         return table(document, screen)
     nodes = Table(("NODE", "USED", "OF", "SCALE DOWN"), flexible=(3,))
@@ -157,7 +157,7 @@ def _or(groups: list[str]) -> str:
 
 
 def names(document: AutoscaleDocument) -> str:
-    """Return the groups that grow, or the NodePools that get a node. Each is on its own line."""
+    """Return the groups that grow, or the NodePools that get a node, one per line."""
     if document.karpenter is not UNSET:
         return "".join(f"{shown.line(one.node_pool)}\n" for one in document.karpenter.node_claims)
     return "".join(f"{shown.line(one.group)}\n" for one in document.scale_up.plan)

@@ -1,1 +1,1 @@
-"""The number of copies of a pod that fit."""
+"""How many copies of a pod fit."""

@@ -1,4 +1,4 @@
-"""`capacity`: how many more copies of each owner the scheduler binds, and how many could fit at best."""
+"""`capacity`: how many copies of each owner's pod the scheduler binds, and how many fit with the best choices."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ __all__ = ["USUAL_LIMIT", "CapacityPlan", "Copied", "choose_copied", "count_copi
 
 
 class OwnedAlready(NamedTuple):
-    """The existing objects of copied owners: the keys of their claims and pods, and the names of their pending pods.
+    """What the copied owners already have: the keys of their claims and pods, and the names of their pending pods.
 
-    Each pending pod is given by its namespace and name.
+    A pending pod is given as its namespace and name.
     """
 
     claims: Set[str]
@@ -88,7 +88,7 @@ class OwnedAlready(NamedTuple):
 
 
 class Count(NamedTuple):
-    """The number of copies of an owner.
+    """The number of copies of an owner that fit.
 
     If only a part of one more gang fits, `fitting` is the number of its pods that fit.
     """
@@ -101,14 +101,14 @@ class Count(NamedTuple):
 
 
 MOST_COUNTED_AGAIN = 200
-"""The number of copies above which they are not counted again after a change."""
+"""The maximum number of copies that are counted again after a change."""
 
 MOST_REMOVED = 3
-"""The number of running pods whose removal is tried."""
+"""The maximum number of running pods whose removal is tried."""
 
 
 class Gain(NamedTuple):
-    """The number of copies that a change adds, and the first node that gets more of them."""
+    """How many more copies fit after a change, and the first node that gets more of them."""
 
     more: int
     node: str
@@ -119,7 +119,7 @@ _CountedAgain = Callable[[Inventory], Gain | None]
 
 
 class Counting:
-    """A counter of copies on a cluster. It reports to the fleet when a count ends."""
+    """A counter of copies on a cluster, which reports the remaining devices to the fleet after each count."""
 
     def __init__(self, inventory: Inventory, view: View, fleet: Fleet, max_steps: int | None, limit: int) -> None:
         self._inventory, self._view, self._fleet = inventory, view, fleet
@@ -128,7 +128,7 @@ class Counting:
     def counted(self, parts: Sequence[tuple[Copied, int]], own: OwnedAlready) -> tuple[Simulation, list[Count]]:
         """Count how many copies of the owners fit in addition to the existing pods.
 
-        Copies are created in sets; each part is an owner and its number of copies per set.
+        Copies are created in sets. Each part is an owner and the number of its copies per set.
         """
         templates = [(each.template, number) for each, number in parts]
         simulation, everyone = self._created(templates, own)
@@ -194,10 +194,7 @@ class Counting:
         return Gain(max(0, sum(copies.number for copies in found) - bound), node)
 
     def daemons(self, workload: AnyWorkload, present: Sequence[Pod], own: OwnedAlready) -> Count:
-        """Count the nodes that could run a pod of the DaemonSet but have none.
-
-        The DaemonSet creates one pod on each of these nodes.
-        """
+        """Count the nodes that have no pod of the DaemonSet but could run one."""
         simulation = self._simulation(lambda _pod: False)
         simulation.start()
         copies = Copies()
@@ -337,7 +334,7 @@ def _end(copies: Copies, simulation: Simulation, everyone: Sequence[Copies]) -> 
 
 
 USUAL_LIMIT = 10_000
-"""The default for the maximum number of copies of a pod."""
+"""The default maximum number of copies of a pod."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -351,7 +348,7 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
     notices: tuple[Notice, ...] = ()
     mix: MixCapacity | UnsetType = UNSET
     refused: tuple[RefusedOwner, ...] = ()
-    """Owners that the API server rejects. None of their copies fit."""
+    """The owners that the API server rejects, of which no copies fit."""
 
     def __iter__(self) -> Iterator[OwnerCapacity]:
         return iter(self.items)
@@ -360,7 +357,7 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
         return len(self.items)
 
     def without_full_daemons(self) -> CapacityPlan:
-        """Return the answer without the DaemonSets that have a pod on every node, unless nothing else was counted."""
+        """Return the plan without DaemonSets that have a pod on every node, unless it contains nothing else."""
         others = tuple(each for each in self.items if each.scheduled.ended != "EveryNode" or each.scheduled.copies)
         return replace(self, items=others) if others else self
 
@@ -404,11 +401,12 @@ def count_copies(
     mix: bool = False,
     seeks: bool | None = None,
 ) -> CapacityPlan:
-    """Count the copies of each pod separately, in addition to the bound pods. Pending pods are ignored.
+    """Count the copies of each pod that fit in addition to the bound pods. Pending pods are ignored.
 
-    If `mix` is set, all pods are counted together, in proportion to their owners' replicas. By default, the search for
-    the best possible number takes a few seconds, and is skipped for a mix. If `seeks` is set, the search is thorough.
-    Raises InputError for input without nodes, and UsageError for a limit below 1.
+    Owners are counted one at a time or, if `mix` is set, together, in proportion to their replicas. `seeks` controls
+    the search for the largest possible number: True for a thorough search, False for none, and None for a search of a
+    few seconds, which is skipped for a mix. Raises InputError for input without nodes, and UsageError for a limit below
+    1.
     """
     if limit < 1:
         raise UsageError(f"limit: {limit} is not a number of copies: it must be at least 1")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False):
-    """The options that say how copies are counted, and that limit the number of copies."""
+    """The options that control how copies are counted, and the maximum number of copies."""
 
     mix: Annotated[
         bool,
@@ -37,15 +37,16 @@ class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False)
 @spelled_out
 @within_its_time
 def capacity(cluster: LoadedCluster, *owners: str | dict[str, Any], **options: Unpack[CapacityOptions]) -> CapacityPlan:
-    """Return the number of copies of pods that fit in addition to the bound pods. Each owner is counted alone.
+    """Return how many copies of each owner's pod fit in addition to the bound pods. Each owner is counted alone.
 
     `owners` are names of pods and workloads, or pods as plain dicts. By default, they are the pending pods and the
-    workloads in the input, or in `namespace`. DaemonSets that have a pod on every node are then left out. Copies are
-    created one after another until kube-scheduler or a quota rejects a copy, or until there are `limit` (10,000)
-    copies. Other pending pods are ignored. With `mix`, all owners are counted together, in proportion to their
-    replicas. By default, the search for the best possible number takes a few seconds, and is skipped for a mix. The
-    search is thorough if `possible` is true, and skipped if `possible` is false. Raises UsageError for an unknown
-    owner. Raises InputError for a pod that cannot be decoded and for input without nodes.
+    workloads in the input or in `namespace`, without DaemonSets that already have a pod on every node. Copies are
+    created one after another until kube-scheduler or a quota rejects one, or until there are `limit` (10,000) of them.
+    Other pending pods are ignored. If `mix` is set, all owners are counted together, in proportion to their replicas.
+
+    The largest possible number is searched for thoroughly if `possible` is true, and not at all if it is false. By
+    default, the search takes a few seconds, and is skipped for a mix. Raises UsageError for an unknown owner, and
+    InputError for a pod that cannot be decoded and for input without nodes.
     """
     from dra_plan.arguments import at_least_one, required, truth
     from dra_plan.manifests.decode import from_dicts

@@ -1,4 +1,4 @@
-"""`dra-plan capacity`: the number of additional copies that fit."""
+"""`dra-plan capacity`: how many more copies of a pod fit."""
 
 from __future__ import annotations
 

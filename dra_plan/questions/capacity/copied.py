@@ -1,6 +1,6 @@
-"""The subjects of `capacity`: the pods, workloads and gangs to copy, and their existing objects in the input.
+"""The pods, workloads and gangs that `capacity` copies, and the objects that they already have in the input.
 
-A pod in a gang is never copied alone; a copy is then a new pod group with all its pods.
+A pod in a gang is never copied alone. Each copy is a new pod group with all its pods.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ GROUP = "PodGroup"
 
 
 class OwnPods:
-    """A look-up of the existing pods of owners."""
+    """Finds the existing pods of owners."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -40,7 +40,7 @@ class OwnPods:
         self._pods = {(pod.metadata.namespace, pod.metadata.name): pod for pod in inventory.pods}
 
     def of(self, owner: CopiedOwner) -> list[Pod]:
-        """Return the owner's pods. If the owner is a pod of a workload, return all pods of the workload."""
+        """Return the owner's pods, or all pods of the workload if the owner is one of its pods."""
         if owner.kind == GROUP:
             return [pod for pod in self._pods.values() if group_key(pod) == (owner.namespace, owner.name)]
         workload = self._workload(owner)
@@ -56,13 +56,13 @@ class OwnPods:
     def claims(self, owners: Iterable[CopiedOwner]) -> frozenset[str]:
         """Return the keys of the claims that the owners' pods use.
 
-        For each of these claims that is released, there is room for one copy less.
+        Freeing the devices of such a claim makes no room, because the owner's own pod would need them again.
         """
         pods = (pod for owner in owners for pod in self.of(owner))
         return frozenset(claim for pod in pods for claim in self._claims[pod.metadata.namespace, pod.metadata.name])
 
     def waiting(self, owners: Iterable[CopiedOwner]) -> frozenset[tuple[str, str]]:
-        """Return the namespaces and names of the owners' pending pods. The copies replace these pods."""
+        """Return the namespace and name of each pending pod of the owners. The copies replace these pods."""
         pods = (pod for owner in owners for pod in self.of(owner))
         return frozenset((pod.metadata.namespace, pod.metadata.name) for pod in pods if is_waiting(pod))
 
@@ -76,10 +76,10 @@ class OwnPods:
         return found
 
     def replicas(self, owner: CopiedOwner) -> OwnerReplicas | None:
-        """Return the number of replicas that the workload should have, and how many of the replicas have no node.
+        """Return how many replicas the workload should have, and how many of them have no node.
 
-        Return None for an owner without a number of replicas. Also return None for an object with several pod
-        templates, because it is not known which pod comes from which template.
+        Returns None for an owner without replicas, and for an object with several pod templates, because it is not
+        known which pods belong to which template.
         """
         workload = self._workload(owner)
         if workload is None or isinstance(workload, CronJob) or workload.kind == "DaemonSet":
@@ -93,31 +93,28 @@ class OwnPods:
 
 @dataclass(frozen=True)
 class Copied:
-    """A pod that is copied, and its owner."""
+    """A pod to copy, and its owner."""
 
     owner: CopiedOwner
     pod: Pod
     workload: AnyWorkload | None = None
     """The workload that creates the pod; None for a bare pod."""
     gang: CopyTemplate | None = None
-    """All pods of the pod's gang, which are copied instead of it."""
+    """The pod's gang, which is copied as a whole."""
 
     @property
     def template(self) -> CopyTemplate:
-        """Return the template from which each copy is created."""
+        """Return what each copy is created from."""
         return self.gang if self.gang is not None else CopyTemplate((self.pod,))
 
     @classmethod
     def of_pod(cls, pod: Pod) -> Copied:
-        """Return what is copied for this pod.
-
-        The result does not depend on the state of the pod, because copies are new pods.
-        """
+        """Return what to copy for this pod. The pod's own state does not matter, because copies are new pods."""
         return cls(CopiedOwner(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name), pod)
 
     @classmethod
     def of_workload(cls, workload: AnyWorkload) -> Copied:
-        """Return what is copied for this workload, which is the pod that the workload creates."""
+        """Return what to copy for this workload: the pod that it would create."""
         metadata, template = workload.metadata, pod_template(workload)
         pod = Pod(
             metadata=ObjectMeta(
@@ -135,10 +132,10 @@ class Copied:
 
 
 def choose_copied(inventory: Inventory, names: Sequence[str], namespace: str | None) -> list[Copied]:
-    """Return the pods and workloads that the names refer to, in input order.
+    """Return the pods and workloads with these names, in input order.
 
-    If no names are given, these are the pending pods and the workloads that have no controller in the input. Raises
-    UsageError for an unknown name, and for the name of a claim.
+    Without names, returns the pending pods and the workloads that have no controller in the input. Raises UsageError
+    for an unknown name, and for the name of a claim.
     """
     index = Index(inventory)
     named = set(find(names, Known(inventory), namespace)) if names else None
@@ -160,10 +157,10 @@ def choose_copied(inventory: Inventory, names: Sequence[str], namespace: str | N
 
 
 def with_gangs(copied: Sequence[Copied], index: Index, target: Target) -> list[Copied]:
-    """Return the owners. If an owner's pod belongs to a gang, the whole gang is copied.
+    """Return the owners, with the whole gang in place of a pod that belongs to one.
 
-    If several workloads belong to one pod group, the group itself is the owner. If the gang scheduling gates are off,
-    each pod is scheduled alone.
+    If several workloads share a pod group, the group becomes the owner. If the feature gates for gang scheduling are
+    off, the owners are returned unchanged.
     """
     if not target.features.gang_scheduling:
         return list(copied)

@@ -1,4 +1,4 @@
-"""`capacity`: the fleet's idle devices, and those that none of the owners can use."""
+"""The idle devices of the cluster for `capacity`, including those that none of the owners can use."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ _PLENTY = ResourceHolder("", "", "")
 
 
 class Fleet:
-    """The devices that the nodes reach, and the devices among them that are left over after all counts."""
+    """The devices that the nodes can access, and those that remain idle after all counts."""
 
     def __init__(self, view: View, nodes: Iterable[Node]) -> None:
         self._view = view
@@ -142,10 +142,7 @@ class Fleet:
     # -- how counts end ------------------------------------------------------------------------------------------------
 
     def cut_short(self) -> None:
-        """Record that a count ended before a copy was rejected.
-
-        The devices that this count leaves over are not known.
-        """
+        """Record that a count ended before a copy was rejected, so the devices that it leaves idle are unknown."""
         self._known = False
 
     def ended(
@@ -154,10 +151,10 @@ class Fleet:
         refusals: Refusals,
         holder: Callable[[str, ResourceShort], ResourceHolder],
     ) -> list[OwnerDevices]:
-        """Record that a count ended, with the devices that are in use and the obstacles to one more copy.
+        """Record that a count ended: the devices in use, and why one more copy was rejected.
 
-        `holder` returns how much of a resource is left on a node, and which pod uses the resource. Return the devices
-        that this count used, and the devices that it could not use.
+        `holder` returns how much of a resource is left on a node, and which pod uses most of it. Returns the devices
+        that this count used, and those that it left idle.
         """
         view = self._view.with_state(state)
         wants = [want for ready in view.requests(refusals.claims) for wants in ready.requests for want in wants]
@@ -200,7 +197,7 @@ class Fleet:
     # -- figures -------------------------------------------------------------------------------------------------------
 
     def figures(self) -> FleetFigures:
-        """Return the idle devices, including the idle devices that no owner can use."""
+        """Return the number of devices of each kind, including idle devices that no owner can use."""
         idle: Counter[DeviceKind] = Counter()
         on_nodes: dict[DeviceKind, Counter[str]] = {}
         stranded: dict[DeviceKind, dict[_Cause, _Stranded]] = {}

@@ -11,7 +11,7 @@ from dra_plan.text.gate import Gate, Judge, Verdict
 
 
 def of_owner(gate: Gate, item: OwnerCapacity) -> Verdict:
-    """Return a verdict on whether enough copies of one owner fit."""
+    """Return whether enough copies of an owner fit."""
     found, best = item.scheduled, item.possible
     if found.ended == "Refused" and (not found.copies or found.copies < gate.min_copies):
         return Verdict.FAILED
@@ -22,7 +22,7 @@ def of_owner(gate: Gate, item: OwnerCapacity) -> Verdict:
 
 
 def of_mix(gate: Gate, mix: MixCapacity, items: Sequence[OwnerCapacity]) -> Verdict:
-    """Return a verdict on whether enough sets fit when owners are counted together."""
+    """Return whether enough sets of copies fit if the owners are counted together."""
     ends = {item.scheduled.ended for item in items}
     if "Refused" in ends and (not mix.sets or mix.sets < gate.min_copies):
         return Verdict.FAILED

@@ -1,4 +1,4 @@
-"""The page of `capacity`: the owners whose copies fit, and the distribution over nodes."""
+"""The page of `capacity`: how many copies of each owner fit, and on which nodes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def page(answer: CapacityPlan, inventory: Inventory | None, view: View | None) -
 
 
 def fill_capacity(made: Page, document: CapacityDocument) -> None:
-    """Add the owners to the page, with the number of copies on each node."""
+    """Fill the page with the owners and the number of copies on each node."""
     made.picks_title, made.gets_word = "Who is copied", "in a copy"
     made.headline = _room(document)
     made.marks_devices = any(_placed(item, document) for item in document.items)

@@ -1,4 +1,4 @@
-"""The best choice of nodes and devices: the largest number of sets of copies, with a placement and a bound."""
+"""The largest possible number of sets of copies, with a placement and an upper bound."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from dra_plan.scheduler.refusals import Copies
 from dra_plan.scheduler.simulation import Simulation
 
 MOST_PLACED = 1_000
-"""The number of copies above which a placement is carried out only on request."""
+"""The maximum number of copies that are placed unless the search is thorough."""
 
 
 MOST_DOMAINS = 50
-"""The number of domains above which gangs that stay in one domain are searched only on request."""
+"""The maximum number of topology domains for gangs that stay in one domain, unless the search is thorough."""
 
 
 class Share(NamedTuple):
-    """An owner, a pod that is copied for the owner, and the number of copies of this pod in a set."""
+    """The number of copies of one pod in a set, and the owner of the pod."""
 
     owner: CopiedOwner
     pod: Pod
@@ -40,7 +40,7 @@ class Share(NamedTuple):
 
 
 class ScheduledSets(NamedTuple):
-    """The scheduler's result, as a number of whole sets and the number of copies of each owner."""
+    """The number of whole sets that the scheduler binds, and its number of copies of each owner."""
 
     simulation: Simulation
     copies: Sequence[tuple[CopiedOwner, Copies]]
@@ -48,7 +48,7 @@ class ScheduledSets(NamedTuple):
 
 
 def shares_of(copied: Copied, number: int) -> list[Share]:
-    """Return the shares that form this number of copies of the owner. Equal pods of a gang form one share."""
+    """Return the shares for this number of copies of the owner. Equal pods of a gang form one share."""
     if copied.gang is None:
         return [Share(copied.owner, copied.pod, number)]
     alike: dict[bytes, list[Pod]] = {}
@@ -62,8 +62,8 @@ def shares_of(copied: Copied, number: int) -> list[Share]:
 class Seeking:
     """A search for the best placement of copies on a cluster.
 
-    Unless `thorough` is set, the search takes at most a few seconds: all its parts share a step limit, and the
-    placement of a large number of pods is not carried out. The bounds may then be further apart than necessary.
+    Unless `thorough` is set, the search takes at most a few seconds: its parts share a step limit, and large numbers of
+    pods are not placed. The bounds may then be further apart.
     """
 
     def __init__(self, inventory: Inventory, view: View, max_steps: int | None, *, thorough: bool) -> None:
@@ -72,10 +72,10 @@ class Seeking:
     def possible(
         self, copied: Sequence[tuple[Copied, int]], scheduled: ScheduledSets, limit: int
     ) -> PossibleCopies | None:
-        """Return the largest number of sets that fit without evictions. At least the `scheduled` sets fit.
+        """Return the largest number of sets that fit without evictions, given that the `scheduled` sets fit.
 
-        Return None if the number cannot be determined. This is the case for gangs that have their own claims, and for
-        several owners if one of them must stay in one domain.
+        Returns None if this cannot be determined: for gangs with their own claims, and for several owners if one of
+        them must stay in one topology domain.
         """
         gangs = [each.gang.group for each, _ in copied if each.gang is not None and each.gang.group is not None]
         if any(group.spec.resource_claims for group in gangs) and self._view.target.features.group_claims:
@@ -203,7 +203,7 @@ def _as_scheduled(scheduled: ScheduledSets) -> list[PlacedCopy]:
     """Return the scheduler's result, as a placement."""
     held: dict[str, list[AllocationResult | None]] = {}
     for claim in scheduled.simulation.cluster.claims:
-        for user in claim.status.reserved_for if claim.status is not None else ():
+        for user in claim.reserved_for:
             held.setdefault(user.uid, []).append(claim.allocation)
     return [
         PlacedCopy(owner=owner, node=record.node, devices=_devices(held.get(record.pod.metadata.uid, ())))

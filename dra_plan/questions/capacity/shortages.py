@@ -1,4 +1,4 @@
-"""What nodes lack for one more copy, in words."""
+"""Sentences about what nodes lack for one more copy."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from dra_plan.documents.reasons import LeadingReason
 from dra_plan.text import words
 
 MOST_LINES = 6
-"""The number of lines above which nodes that differ only in amounts share a line; the rest is counted."""
+"""The maximum number of lines. If there are more, nodes that lack different amounts of the same resource share a line,
+and further lines are only counted."""
 
 
 def lines(found: Sequence[NodeShortage], noun: str, plural: str) -> Iterator[str]:
-    """Yield a line for nodes that lack the same. `noun` and `plural` say what nodes hold."""
+    """Yield a line for each group of nodes that lack the same resources. `noun` and `plural` name what nodes hold."""
     if len(found) <= MOST_LINES:
         for one in found:
             names = f"all {len(one.nodes):,} nodes" if len(found) == 1 < len(one.nodes) else words.listed(one.nodes)

@@ -45,14 +45,14 @@ _ENDS = {
 
 
 def table(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
-    """Return a table with the copies and the scarce resource of each owner, followed by messages and details."""
+    """Return the copies of each owner and what they run out of, followed by messages and details."""
     fleet = parts(document)
     told = [*refusals.paragraphs(document.refusals), _owners(document), *_captions(document)]
     return [*told, *details(document), *fleet, target(document)]
 
 
 def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
-    """Return the table, with every node that holds copies."""
+    """Return the same content as `table`, plus every node that has copies."""
     fleet = parts(document)
     told = [*_captions(document), *nodes(document), *details(document)]
     refused = refusals.paragraphs(document.refusals)
@@ -60,15 +60,12 @@ def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
 
 
 def details(document: CapacityDocument) -> list[Part]:
-    """Return the result for all owners together.
-
-    For each owner, it also says how the copies are distributed and what limits their number.
-    """
+    """Return the result for all owners together, and where each owner's copies are and what limits their number."""
     return [*_mix(document), *_stories(document)]
 
 
 def nodes(document: CapacityDocument) -> list[Part]:
-    """Return a table of the nodes that hold copies, in a list. If no node holds a copy, the list is empty."""
+    """Return a table of the nodes that have copies, or no table if there are no such nodes."""
     made = Table(("WORKLOAD", "NODE", "COPIES", "POSSIBLE"), grouped=1)
     for item in document.items:
         _nodes(made, copied_owner(item.owner), item.scheduled.nodes, item.possible)
@@ -176,7 +173,7 @@ def _number(item: OwnerCapacity) -> str:
 
 
 def at_least(items: Sequence[OwnerCapacity]) -> str:
-    """Return "at least " if the number of copies may be larger than counted, or ""."""
+    """Return "at least " if more copies may fit than were counted, and "" otherwise."""
     return "at least " if any(item.scheduled.ended in OPEN_ENDS for item in items) else ""
 
 
@@ -243,7 +240,7 @@ def _end(of: ScheduledCopies) -> Iterator[str]:
 
 
 def names(document: CapacityDocument) -> str:
-    """Return a line `KIND/NAMESPACE/NAME COPIES` for every owner."""
+    """Return a line of the form `KIND/NAMESPACE/NAME COPIES` for each owner."""
     return "".join(shown.line(f"{copied_owner(item.owner)} {item.scheduled.copies}") + "\n" for item in document.items)
 
 
@@ -251,16 +248,16 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 MOST_SUGGESTIONS = 4
-"""The number of suggestions shown, the most plausible ones; documents have all of them."""
+"""The maximum number of suggestions in text output, the most plausible first. Documents contain all of them."""
 
 
 _LEFT_ALONE = "; its own pods keep their devices"
 
 
 def possible(of: PossibleCopies | None) -> str:
-    """Return the number of possible copies, such as `7`, or both bounds if the number is not exact.
+    """Return the largest possible number of copies, for example `7`, or its bounds, for example `7 to 9`.
 
-    If there was no search, the text is empty.
+    Returns "" if the number was not searched for.
     """
     if of is None:
         return ""
@@ -270,11 +267,11 @@ def possible(of: PossibleCopies | None) -> str:
 
 
 OPEN_ENDS = ("Limit", "Undecided")
-"""Ends of a count after which more copies may fit."""
+"""The reasons for ending a count after which more copies may fit."""
 
 
 def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[str]:
-    """Yield the number of replicas that already have a node, and the number of copies that stand for other replicas."""
+    """Yield sentences about how many replicas have a node, and how many copies take the place of the others."""
     copies = scheduled.copies
     if of is None or not of.wanted:
         return
@@ -302,7 +299,7 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
 
 
 def better(item: OwnerCapacity) -> Iterator[str]:
-    """Yield how many more copies a better placement would allow, and what the upper bound ignores."""
+    """Yield how many more copies fit in a better placement, and what the upper bound ignores."""
     of = item.possible
     if of is not None and of.copies > item.scheduled.copies:
         verb = "is" if of.copies == 1 else "are"
@@ -317,13 +314,13 @@ def better(item: OwnerCapacity) -> Iterator[str]:
 
 
 FEW_NODES = 3
-"""The number of nodes with copies that are named."""
+"""The maximum number of nodes that are named."""
 
 
 def spread(nodes: Sequence[NodeCopies], noun: str = "") -> list[str]:
-    """Return the number of copies on each node or, if there are many nodes, how many nodes have each number.
+    """Return how many copies each node has or, if there are many nodes, how many nodes have each number of copies.
 
-    `noun` says what is counted if copies are not counted.
+    `noun` names what is counted if it is not copies.
     """
     if len(nodes) <= FEW_NODES:
         by_number = sorted(nodes, key=lambda node: -node.copies)
@@ -336,10 +333,7 @@ def spread(nodes: Sequence[NodeCopies], noun: str = "") -> list[str]:
 
 
 def runs_out(of: NextCopy) -> str:
-    """Return the shortage that most of the nodes with copies have.
-
-    If several shortages are equally frequent, return all of them.
-    """
+    """Return what most of the nodes with copies run out of. If several resources are equally frequent, returns all."""
     first = [one for one in of.obstacles if one.nodes_with_copies == of.obstacles[0].nodes_with_copies]
     if not of.obstacles or not first[0].nodes_with_copies:
         first = of.obstacles[:1]
@@ -370,9 +364,9 @@ WHY_NOT = "Why not one more"
 
 
 def lines(of: NextCopy, noun: str = "copy", plural: str = "copies") -> Iterator[str]:
-    """Yield what each node lacks for one more copy, and the changes that would help, one per line.
+    """Yield what nodes lack for one more copy, followed by the changes that would help, one per line.
 
-    `noun` and `plural` say what the nodes hold.
+    `noun` and `plural` name what nodes hold.
     """
     told = list(shortages.lines(of.by_node, noun, plural))
     yield from ([f"  {WHY_NOT}: {told[0]}"] if len(told) == 1 else [f"  {WHY_NOT}:", *(f"    {line}" for line in told)])
@@ -398,7 +392,7 @@ def _gain(more: int) -> str:
 
 
 def why_not_more(of: NextCopy) -> str:
-    """Return the first obstacle to one more copy, in short form."""
+    """Return the main obstacle to one more copy, as a short text."""
     first = of.obstacles[0]
     said = words.phrase(of.leading[0]) if first.kind == "Devices" and of.leading else _obstacle(first)
     return f"{WHY_NOT}: {said}"
@@ -425,7 +419,7 @@ def _where(of: CopyObstacle) -> str:
 
 
 def parts(document: CapacityDocument) -> list[Part]:
-    """Return a table with a row for each driver and model. If the cluster has no devices, return nothing."""
+    """Return a table with a row for each driver and model, or nothing if the cluster has no devices."""
     fleet = document.fleet
     profiles = any(kind.profile for kind in fleet.kinds)
     headers = (
@@ -466,7 +460,7 @@ def _notes(document: CapacityDocument) -> Iterator[Part]:
 
 
 def withheld(of: IdleDevices) -> str:
-    """Return the text for devices that are neither idle nor used up."""
+    """Return a text about the devices that are neither idle nor used up."""
     told = [f"{one.devices:,} {f'({one.message})' if one.message else 'shared, with room left'}" for one in of.withheld]
     return listed(told)
 
@@ -480,7 +474,7 @@ def _rest(kind: IdleDevices, document: CapacityDocument) -> tuple[str, str, str]
 
 
 def why_stranded(of: IdleDevices, document: CapacityDocument) -> str:
-    """Return the reasons why idle devices are unusable, with the number of devices for each reason."""
+    """Return why idle devices cannot be used, with the number of devices for each reason."""
     what = "copy" if document.mix is UNSET else "set"
     return ", ".join(_why(reason, what) for reason in of.reasons)
 
@@ -500,7 +494,7 @@ def _why(of: StrandedFor, what: str) -> str:
 
 
 def copied_owner(owner: CopiedOwner) -> str:
-    """Return KIND/NAMESPACE/NAME. If the owner has several pod templates, the field of the copied template is added."""
+    """Return KIND/NAMESPACE/NAME and, if the owner has several pod templates, the field of the copied one."""
     return with_part(named(owner), owner.part)
 
 

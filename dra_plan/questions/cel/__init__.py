@@ -1,1 +1,1 @@
-"""The properties of a selector expression, and the devices that it selects."""
+"""What a selector expression reads and costs, and which devices it selects."""

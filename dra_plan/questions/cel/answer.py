@@ -1,4 +1,4 @@
-"""`cel`: the properties of an expression (type, estimated cost, reads), and its results on the devices of an input."""
+"""`cel`: an expression's type, estimated cost and reads, and its results on the devices in the input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import UNSET
 
 from dra_plan.allocator import PoolDevice, View
-from dra_plan.allocator.identity import named_device
+from dra_plan.allocator.identity import DeviceID, meant_device
 from dra_plan.allocator.requests import Compile
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import Device
@@ -18,10 +18,8 @@ from dra_plan.arguments import target_of
 from dra_plan.cel.cost import COST_LIMIT
 from dra_plan.cel.lexer import CelCompileError, CelRuntimeError
 from dra_plan.documents.base import DeviceName, answer_target, warnings
-from dra_plan.errors import UsageError
 from dra_plan.explanation.hints import SelectorHint, marked, of_devices, of_text
 from dra_plan.explanation.selectors import Publications, mended
-from dra_plan.near import nearest
 from dra_plan.questions.cel.document import DeviceMatch, MeantSelector, PartValue, SelectorDocument, SelectorRead
 from dra_plan.releases import Target
 
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class DeviceAsked(NamedTuple):
-    """A device on which the expression is evaluated, and its node. The node is "" if the device names none."""
+    """A device on which the expression is evaluated, and its node, or "" if the device names no node."""
 
     name: DeviceName
     whole: PoolDevice
@@ -39,7 +37,7 @@ class DeviceAsked(NamedTuple):
 
     @property
     def device(self) -> Device:
-        """The device as its slice publishes it."""
+        """The device as published in its slice."""
         return self.whole.device
 
 
@@ -84,16 +82,16 @@ def report_selector(
     expression: str,
     inventory: Inventory | None = None,
     *,
-    device: DeviceName | None = None,
+    device: str | None = None,
     kubernetes_version: str | None = None,
     feature_gates: Mapping[str, bool] | None = None,
 ) -> SelectorReport:
-    """Return the properties of an expression and its results on each device.
+    """Return the type, cost and reads of an expression, and its result on each device.
 
-    If `device` is given, only this device is evaluated, and the result includes the value of every sub-expression. The
-    expression is compiled as in the scheduler. If the API server would reject the expression on create, there is a
-    warning. Raises CelCompileError for an expression that the scheduler rejects, and UsageError for a device that is
-    not in the input.
+    If `device` is given, as DRIVER/POOL/DEVICE or an unambiguous end of it, the expression is evaluated only on this
+    device, and the result includes the value of every sub-expression. The expression is compiled as the scheduler
+    compiles it. If the API server would reject a new object with this expression, the report says so. Raises
+    CelCompileError if the scheduler rejects the expression, and UsageError if the device is not in the input.
     """
     from dra_plan.cel import compile_selector
     from dra_plan.cel.environment import environment
@@ -136,13 +134,23 @@ def _with_hint(error: CelCompileError, expression: str, published: Publications,
         return error
     quoted = [f" | {line}" for line in marked(expression, hint.offset) if hint.offset != error.offset]
     meant = ["Write this instead:", f" | {hint.expression}"] if hint.expression else []
-    made = CelCompileError.of_lines([*error.lines, "; ".join(hint.said), *quoted, *meant])
+    unquoted = not _QUOTES.intersection(expression) and bool(_QUOTES.intersection(hint.expression))
+    made = CelCompileError.of_lines(
+        [*error.lines, "; ".join(hint.said), *quoted, *meant, *([OF_THE_SHELL] if unquoted else [])]
+    )
     made.offset = error.offset
     return made
 
 
+_QUOTES = frozenset("\"'")
+OF_THE_SHELL = (
+    "If your shell removed the quotes, put the whole expression in quotes of the other kind, "
+    "or read it from a file: dra-plan cel - PATH < FILE"
+)
+"""What to do about quotes that do not reach the program, which a shell takes away."""
+
 MOST_HINTED = 20_000
-"""The maximum number of devices that are examined to find a hint."""
+"""The maximum number of devices that are examined for a hint."""
 
 
 def _hint(
@@ -162,11 +170,6 @@ def _hint(
 def _fails_on(selector: Selector, devices: Sequence[DeviceAsked]) -> PoolDevice | None:
     """Return the first device on which the selector fails."""
     return next((asked.whole for asked in devices if _evaluated(selector, asked).error is not None), None)
-
-
-def parse_device(text: str) -> DeviceName:
-    """Parse DRIVER/POOL/DEVICE. The pool's name may contain slashes. Raises UsageError for any other form."""
-    return DeviceName(**named_device(text)._asdict())
 
 
 def _refused(expression: str, target: Target) -> str | None:
@@ -201,13 +204,9 @@ def _devices(inventory: Inventory, target: Target) -> Iterator[DeviceAsked]:
             yield DeviceAsked(name, whole, node or "")
 
 
-def _chosen(devices: Sequence[DeviceAsked], name: DeviceName) -> DeviceAsked:
-    for asked in devices:
-        if asked.name == name:
-            return asked
-    near = nearest(str(name), (str(known.name) for known in devices))
-    hint = f" (did you mean {near!r}?)" if near else ""
-    raise UsageError(f"unknown device {str(name)!r}{hint}: the input has {len(devices)} devices")
+def _chosen(devices: Sequence[DeviceAsked], text: str) -> DeviceAsked:
+    by_id = {DeviceID(asked.name.driver, asked.name.pool, asked.name.device): asked for asked in devices}
+    return by_id[meant_device(text, by_id)]
 
 
 def _reads(selector: Selector) -> list[SelectorRead] | None:

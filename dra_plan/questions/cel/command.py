@@ -64,20 +64,19 @@ def cel(
         if "-" in sources:
             raise UsageError("standard input cannot be both the expression and a manifest")
         expression = sys.stdin.read().rstrip("\r\n")
-    from dra_plan.questions.cel.answer import parse_device, report_selector
+    from dra_plan.questions.cel.answer import report_selector
 
-    chosen = None if device is None else parse_device(device)
-    if chosen is not None and not sources:
+    if device is not None and not sources:
         raise UsageError("--device needs the manifests with the device: name files or directories")
     inventory = None
     if sources:
         from dra_plan.cli.inputs import load_cluster
 
         inventory = load_cluster(sources, None, recursive=params["recursive"]).inventory
-    report = report_selector(expression, inventory, device=chosen, **release)
+    report = report_selector(expression, inventory, device=device, **release)
     print_document(report.document, form)
     devices = report.document.devices
-    fails = chosen is None and devices and all(one.error is not None for one in devices)
+    fails = device is None and devices and all(one.error is not None for one in devices)
     return Exit.DOES_NOT_FIT if fails else Exit.OK
 
 

@@ -18,21 +18,23 @@ class SelectorRead(DocumentPart, frozen=True, kw_only=True):
 
 
 class DeviceMatch(DocumentPart, frozen=True, kw_only=True):
-    """The result of evaluating an expression on a device: either `match` and `cost`, or `error`."""
+    """The result of an expression on a device: either `match` and `cost`, or `error`."""
 
     driver: str
     pool: str
     device: str
     node_name: Annotated[
-        str, Meta(description="The node of the device; absent if neither slice nor device names one.")
+        str, Meta(description="The node of the device; absent if neither the slice nor the device names one.")
     ] = ""
     match: bool | None = None
-    cost: Annotated[Amount | None, Meta(description="What the evaluation cost by the scheduler's count.")] = None
-    error: Annotated[Text | None, Meta(description="The run-time error, which stops a pod on all nodes.")] = None
+    cost: Annotated[Amount | None, Meta(description="The cost of the evaluation, as the scheduler computes it.")] = None
+    error: Annotated[
+        Text | None, Meta(description="The error at run time, which stops the scheduling of a pod on all nodes.")
+    ] = None
 
 
 class PartValue(DocumentPart, frozen=True, kw_only=True):
-    """A sub-expression with its value or its error, or with neither if it was not evaluated."""
+    """A sub-expression with its value or its error; it has neither if it was not evaluated."""
 
     expression: str
     value: str | None = None
@@ -44,29 +46,34 @@ ShownPart = Annotated[PartValue, Meta(extra_json_schema={"not": {"required": ["v
 
 
 class MeantSelector(DocumentPart, frozen=True, kw_only=True):
-    """The expression that was probably intended.
+    """A hint for an expression that is true for no device or fails on some: the expression that was probably meant."""
 
-    The given expression is true for no device, or fails on some devices.
-    """
-
-    said: Annotated[list[Text], Meta(description=("The values that devices have for the names that it reads."))]
+    said: Annotated[
+        list[Text], Meta(description=("Which values the devices have for the attributes that the expression reads."))
+    ]
     expression: Annotated[
-        str, Meta(description=("An expression that is true for at least one device; absent if none was found."))
+        str, Meta(description=("A similar expression that is true for at least one device; absent if none was found."))
     ] = ""
-    offset: Annotated[int | None, Meta(description="The position of the mistake, from 0.")] = None
+    offset: Annotated[
+        int | None, Meta(description="The position of the mistake in the expression, counted from 0.")
+    ] = None
 
 
 class SelectorDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The properties of a selector expression, and its results on devices."""
+    """The type, cost and reads of a selector expression, and its results on devices."""
 
     kind: Literal["SelectorReport"] = "SelectorReport"
     expression: str
-    result_type: Annotated[Text, Meta(description="The static type: bool, or that of an attribute.")]
-    max_cost: Annotated[Amount, Meta(description="The cost that the API server estimates; 2^64-1 means that or more.")]
+    result_type: Annotated[
+        Text, Meta(description="The static type of the expression: bool, or the type of an attribute.")
+    ]
+    max_cost: Annotated[
+        Amount, Meta(description="The cost that the API server estimates. 2^64-1 means this cost or more.")
+    ]
     cost_limit: Annotated[int, Meta(ge=1)]
     reads: Annotated[
         list[SelectorRead] | None,
-        Meta(description="What the expression reads; null if it may read everything."),
+        Meta(description="What the expression reads. Null if it may read everything."),
     ]
     devices: list[
         Annotated[
@@ -74,7 +81,7 @@ class SelectorDocument(PrintedDocument, frozen=True, kw_only=True):
         ]
     ]
     new_expression_error: Annotated[
-        Text | UnsetType, Meta(description="Why the API server rejects the expression on create.")
+        Text | UnsetType, Meta(description="Why the API server rejects the expression in a new object.")
     ] = UNSET
     hint: Annotated[
         MeantSelector | UnsetType,

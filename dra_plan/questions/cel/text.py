@@ -21,15 +21,16 @@ INDENT = "  "
 
 
 def table(document: SelectorDocument, screen: Screen | None) -> list[Part]:
-    """Return the expression's properties, the results for devices, and the values of sub-expressions on one device.
+    """Return what the expression reads and costs, its results on devices, and the values of its sub-expressions.
 
-    On a terminal, devices of a pool with equal results share a row.
+    Sub-expressions have values only if one device was selected. On a terminal, devices of a pool that have the same
+    result share a row.
     """
     return _parts(document, together=screen is not None)
 
 
 def wide(document: SelectorDocument, _screen: Screen | None) -> list[Part]:
-    """Return the table, with a row for every device."""
+    """Return the same content as `table`, with a row for every device."""
     return _parts(document, together=False)
 
 
@@ -131,7 +132,7 @@ def _flat(part: PartValue, depth: int) -> Iterator[tuple[int, PartValue]]:
 
 
 def names(document: SelectorDocument) -> str:
-    """Return a line `DRIVER/POOL/DEVICE` for every matching device."""
+    """Return a line of the form `DRIVER/POOL/DEVICE` for each matching device."""
     return "".join(f"{shown.line(device_name(device))}\n" for device in document.devices if device.match)
 
 

@@ -1,1 +1,1 @@
-"""The differences between the results for two states of a cluster, or for two releases."""
+"""How results differ between two states of a cluster, or between two releases."""

@@ -53,7 +53,7 @@ from dra_plan.releases import DEFECTS, Features, Quirks, Target, target
 
 
 class State(NamedTuple):
-    """One side of a comparison: the objects, the target under which they are seen, and the edits that led to them."""
+    """One side of a comparison: the objects, the view of them at a release, and the edits that were applied."""
 
     inventory: Inventory
     view: View
@@ -77,9 +77,9 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
     selectors: tuple[ChangedSelector, ...]
     notices: tuple[Notice, ...]
     unsettled: tuple[UnsettledCluster | None, ...] = (None, None)
-    """Why the cluster never settles, for each state in which it does not."""
+    """Why the first and the second state never settle, or None for a state that settles."""
     end: Inventory = field(default_factory=Inventory)
-    """The objects of the second state, once its pods are placed."""
+    """The objects of the second state after its pods have been placed."""
 
     def __iter__(
         self,
@@ -121,11 +121,9 @@ def _compared(state: State, unsettled: UnsettledCluster | None) -> ComparedState
 
 
 def compare(before: State, after: State, question: Question) -> ClusterDiff:
-    """Run the same query on both states, and return the differences.
+    """Compare the results for two states.
 
-    Raises the same errors as `allocate` and `schedule`.
-
-    If `together` is set, claims are compared, but pods are not.
+    If `together` is set, claims are compared, but pods are not. Raises the same errors as `allocate` and `schedule`.
     """
     before, after = (
         state._replace(inventory=resumed(state.inventory, question.owners, question.namespace))
@@ -138,7 +136,8 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
     def why(claim_set: ClaimSet) -> list[DiffReason]:
         return reasons(claim_set, old, new, before.view, selectors)
 
-    every = replace(question, owners=(), namespace=None, selector=None)  # whoever is asked about, all pods compete
+    # Whoever is asked about, all pods compete.
+    every = structs.replace(question, owners=(), namespace=None, selector=None)
     plans = [] if question.together else _scheduled((before, after), every)
     asked = _asked((before, after), plans, question)
     pods: Iterable[ChangedPod] = ()
@@ -173,10 +172,7 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
 
 
 def broken_selectors(before: State, after: State) -> Iterator[ChangedSelector]:
-    """Yield the selectors in use that match no device in the second state.
-
-    Selectors that fail on more devices than in the first state are yielded as well.
-    """
+    """Yield the selectors in use that match no device in the second state, or that fail on more devices than before."""
     changed = changed_selectors((before.inventory, before.view), (after.inventory, after.view))
     yield from (each for each in with_usage(changed, before.inventory) if each.lost or each.stops)
 
@@ -298,7 +294,7 @@ def _asking(state: State, question: Question) -> Ask:
     def ask(target: Target, sets: Sequence[ChangedClaimSet]) -> AllocationPlan:
         names = {f"{one.owner.kind}/{one.owner.name}" for one in sets if one.owner is not None}
         names |= {f"ResourceClaim/{claim.name}" for one in sets if one.owner is None for claim in one.claims}
-        asked = question if question.together else replace(question, owners=sorted(names))
+        asked = question if question.together else structs.replace(question, owners=sorted(names))
         return plan_claim_sets(state.inventory, state.view.at(target), asked)
 
     return ask
@@ -339,7 +335,7 @@ def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> t
 def reasons(
     claim_set: ClaimSet, before: AllocationPlan, after: AllocationPlan, view: View, selectors: Sequence[ChangedSelector]
 ) -> list[DiffReason]:
-    """Return all known reasons why the results for a claim set differ. `view` is the view of the first state."""
+    """Return all known reasons why the results for a claim set differ. `view` must be the view of the first state."""
     return [
         *_defects("defect-ended", claim_set, before, after.target.quirks),
         *_defects("defect-began", claim_set, after, before.target.quirks),
@@ -392,24 +388,24 @@ def _each(selectors: Sequence[DeviceSelector], device_class: str) -> Iterator[tu
 
 
 MOST_SWITCHES = 40
-"""The maximum number of gates and defects that are switched, in the order of the releases."""
+"""The maximum number of feature gates and defects that are switched one by one, in the order of the releases."""
 
 
 MOST_SETS = 50
-"""The maximum number of claim sets that are planned again for each switch."""
+"""The maximum number of claim sets that are planned again after each switch."""
 
 
 Ask = Callable[[Target, Sequence[ChangedClaimSet]], AllocationPlan]
-"""A function that returns the second state's result for these claim sets, as seen by another target."""
+"""Returns what these claim sets get in the second state, for another target."""
 
 
 def with_switches(
     changed: Sequence[ChangedClaimSet], before: AllocationPlan, after: Target, ask: Ask
 ) -> list[ChangedClaimSet]:
-    """Return the changed claim sets.
+    """Return the changed claim sets, with reasons added to those that have none.
 
-    If no reason for a change is known, the switches that cause it are given as the reason. Switches are feature gates
-    and known defects that differ between the two targets.
+    A reason is a feature gate or a known defect that differs between the targets, and that restores the first result if
+    it is switched back.
     """
     decided = [one for one in changed if one.change not in ("Undecided", "New", "Gone")]
     open_ = [one for one in decided if not one.reasons][:MOST_SETS]

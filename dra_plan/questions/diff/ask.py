@@ -41,8 +41,8 @@ class DiffOptions(Chosen, DevicesOnly, WithoutNodes, Bounded, Allotted, total=Fa
 def diff(cluster: LoadedCluster, other: LoadedCluster, *owners: str, **options: Unpack[DiffOptions]) -> ClusterDiff:
     """Return how `other` differs from this cluster in claim sets, pods, pools, devices and selectors.
 
-    `other` may be a cluster with other objects, an edited copy of this cluster, or this cluster at another release
-    (`at`). If controllers would act after a pass of the scheduler, both clusters are settled first. Pods that end
+    `other` may be a cluster with different objects, an edited copy of this cluster, or this cluster at another release
+    (`at`). If controllers would act after the scheduler, both clusters are simulated until they settle. Pods that end
     are matched with their replacements. If `together` is set, pods are not scheduled. The other arguments and the
     errors are the same as for `allocate`.
     """

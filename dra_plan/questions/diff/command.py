@@ -1,4 +1,4 @@
-"""`dra-plan diff`: the differences between two states, or two releases."""
+"""`dra-plan diff`: how results differ between two states of a cluster, or between two releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The differences between two states: claim sets and their nodes, pods, pools, allocated devices, selectors."""
+"""The differences between two states: claim sets and their nodes, pods, pools, allocated devices and selectors."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ Key = tuple[object, ...]
 def changed_claim_sets(
     before: AllocationPlan, after: AllocationPlan, why: Callable[[ClaimSet], list[DiffReason]]
 ) -> Iterator[ChangedClaimSet]:
-    """Yield the claim sets that differ. `why` returns the reasons for a difference.
+    """Yield the claim sets whose results differ. New claim sets come last.
 
-    The sets of the first state come first, in their order. New sets follow.
+    `why` returns the reasons for a difference.
     """
     old, new = _by_key(before), _by_key(after)
     for key in dict.fromkeys((*old, *new)):
@@ -162,11 +162,11 @@ def _answer(node: PlannedNode) -> object:
 
 
 MOST_VALUES = 3
-"""The number of values of an allocation that are shown."""
+"""The maximum number of values shown of an allocation."""
 
 
 def devices(node: PlannedNode) -> list[tuple[str, str, str, str]]:
-    """Return the request, driver, pool and name of each device that the claims get."""
+    """Return the request, driver, pool and name of each device that the claims get on the node."""
     return [
         (result.request, result.driver, result.pool, result.device)
         for claim in node.claims
@@ -175,7 +175,7 @@ def devices(node: PlannedNode) -> list[tuple[str, str, str, str]]:
 
 
 def allocation(node: PlannedNode) -> list[Any]:
-    """Return the whole allocation as plain values, without the IDs of shares, which differ from run to run."""
+    """Return the whole allocation as plain values, without share IDs, which are random."""
     plain: list[Any] = msgspec.to_builtins(node.claims)
     for claim in plain:
         for result in claim["allocation"]["devices"].get("results", ()):
@@ -184,17 +184,17 @@ def allocation(node: PlannedNode) -> list[Any]:
 
 
 def refusal(node: PlannedNode) -> str:
-    """Return the reason why the claim set does not fit on the node.
+    """Return why the claim set does not fit on the node, or "" if it fits.
 
-    This is the message of the first filter that rejects the node. If the set fits, the text is empty.
+    If filters reject the node, this is the message of the first one.
     """
     return node.excluded_by[0].message if node.excluded_by else node.message
 
 
 def said(node: PlannedNode | None, other: PlannedNode | None) -> str | None:
-    """Return the devices that a claim set gets on the node, or the reason why it does not fit there.
+    """Return the devices that a claim set gets on the node, or why it does not fit.
 
-    If the claim set gets the same devices in the `other` state, the values that differ are added.
+    If it gets the same devices in the `other` state, the differing values are added in brackets.
     """
     if node is None:
         return None
@@ -228,16 +228,13 @@ def _field(path: str, name: str) -> str:
 
 
 PodKey = tuple[str, str]
-"""Namespace and name."""
+"""The namespace and name of a pod."""
 
 
 def changed_pods(
     old: Mapping[PodKey, ComparedPod], new: Mapping[PodKey, ComparedPod], asked: Callable[[str, str], bool]
 ) -> Iterator[ChangedPod]:
-    """Yield the selected pods that differ.
-
-    Pods of the first state come first, in their order. New pods follow.
-    """
+    """Yield the selected pods that differ. New pods come last."""
     holders, held = _holders(new), _holders(old)
     for key in (each for each in dict.fromkeys((*old, *new)) if asked(*each)):
         change = _pod_change(old.get(key), new.get(key))
@@ -271,7 +268,7 @@ def _takers(pod: PodKey, here: Mapping[PodKey, ComparedPod], holders: Mapping[st
 
 
 def pod_states(document: ScheduleDocument) -> Mapping[PodKey, ComparedPod]:
-    """Return the pods that the scheduler handles. Pods that have finished are left out."""
+    """Return the state of each pod that the scheduler handles. Pods that have finished are left out."""
     devices = _devices(document)
     return {(pod.namespace, pod.name): _pod_state(pod, devices) for pod in document.pods if pod.outcome != "Skipped"}
 
@@ -317,7 +314,7 @@ def _pod_change(before: ComparedPod | None, after: ComparedPod | None) -> PodCha
 
 
 def changed_pools(before: View, after: View) -> Iterator[ChangedPool]:
-    """Yield the pools whose newest generations differ. Pools of the first state come first."""
+    """Yield the pools whose newest generations differ. New pools come last."""
     if before.slices is after.slices:
         return
     old, new = before.gatherer, after.gatherer
@@ -329,7 +326,7 @@ def changed_pools(before: View, after: View) -> Iterator[ChangedPool]:
 
 
 def published(view: View, pool: PoolID) -> dict[str, Device]:
-    """Return the devices of a pool's newest generation, by name."""
+    """Return the devices of the pool's newest generation, by name."""
     newest = view.gatherer.newest(pool)
     return {device.name: device for slice_ in newest.slices for device in slice_.object.spec.devices}
 
@@ -386,14 +383,14 @@ def _text(value: Any) -> str:
 
 
 Asked = Callable[[ClaimHolder], bool]
-"""A function that returns whether a claim, with the pods that may use it, is selected."""
+"""Returns whether a claim is selected, given the claim and the pods that may use it."""
 
 
 def held_devices(pools: Iterable[ChangedPool], before: View, after: View, asked: Asked) -> Iterator[HeldDevice]:
     """Yield the allocated devices that only one of the states publishes. `pools` are the pools that differ.
 
-    A lost device is allocated in the second state, but no longer published in that state. A gained device is allocated
-    in the first state, but published only in the second state.
+    A lost device is still allocated in the second state, but no longer published. A gained device is already allocated
+    in the first state, but published only in the second.
     """
     gone: dict[PoolID, set[str]] = {}
     new: dict[PoolID, set[str]] = {}
@@ -424,9 +421,10 @@ def _held(
 
 
 def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
-    """Return the pods in the result, by their initial names. In a settled cluster, the result says how pods ended.
+    """Return the state of each pod, by its initial name. If the cluster has settled, this includes how pods ended.
 
-    The pod that replaces an ended pod is not listed under its own name, because this name may be a placeholder.
+    A pod that has been replaced has the state of its replacement, which is not listed separately because its name may
+    be a placeholder.
     """
     states, settled = pod_states(plan.document), plan.settled
     if settled is None:

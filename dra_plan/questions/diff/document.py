@@ -38,18 +38,19 @@ SetChange = Literal[
     "New",
     "Gone",
 ]
-"""Lost: it fitted somewhere before, nowhere after. Undecided: a search was cut short in one of the states, or the input
-lacks deciding objects, so that it is unknown whether it fits in both, or where. OtherNodes: the same number of nodes,
-but different ones. OtherDevices: on a node where it fits before and after. OtherAllocation: the same devices, with a
-different configuration, capacity or node selector. New, Gone: only one of the states has it."""
+"""Lost: the claim set fits on a node before, and on none after. Undecided: a search was cut short in one of the states,
+or the input lacks objects that decide the result. OtherNodes: it fits on as many nodes, but not the same ones.
+OtherDevices: it gets different devices on a node where it fits before and after. OtherAllocation: it gets the same
+devices with a different configuration, capacity or node selector. New, Gone: only one of the states has the claim
+set."""
 
 
 PodChange = Literal[
     "Lost", "Gained", "OtherNode", "OtherDevices", "Restarted", "OtherMessage", "Undecided", "New", "Gone"
 ]
-"""Lost: bound before, not after. Restarted: it ends after, and its replacement gets the same node and devices.
-OtherMessage: bound in neither state, for different reasons. Undecided: in one of the states it is not bound, and a
-search for it was cut short, or the input lacks deciding objects."""
+"""Lost: the pod is bound before, but not after. Restarted: the pod ends, and its replacement gets the same node and
+devices. OtherMessage: the pod is bound in neither state, for different reasons. Undecided: in one of the states, the
+pod is not bound, and a search was cut short or the input lacks objects that decide the result."""
 
 
 ComparedOutcome = Literal[
@@ -65,11 +66,12 @@ ComparedOutcome = Literal[
     "Unknown",
     "Ended",
 ]
-"""The outcome of the pod in `schedule`; Ended: it is gone, and nothing recreates it."""
+"""The outcome of the pod in `schedule`, or Ended if the pod is gone and nothing recreates it."""
 
 
 HeldDeviceChange = Literal["Lost", "Gained"]
-"""Lost: published before, not after, and allocated after. Gained: published after, not before, and allocated before."""
+"""Lost: the device is published before but not after, and still allocated after. Gained: the device is published after
+but not before, and already allocated before."""
 
 
 class DiffReason(DocumentPart, frozen=True, kw_only=True):
@@ -88,30 +90,35 @@ class DiffReason(DocumentPart, frozen=True, kw_only=True):
         ),
         Meta(
             description=(
-                "defect-ended: the first release has this defect, and it changed the answer. "
-                "gate-on: the gate is on only in the second state, and without it the "
-                "answers are the same. attribute-gone: the selector reads an attribute that "
-                "no device of the driver has any more."
+                "defect-ended: only the first release has this defect, and it changed the result. "
+                "gate-on: the gate is on only in the second state, and the results would be the same "
+                "without it. attribute-gone: the selector reads an attribute that the driver's devices "
+                "no longer have."
             )
         ),
     ]
     gate: Annotated[str, Meta(description="The name of the feature gate.")] = ""
-    defect: Annotated[str, Meta(description="Its number in docs/quirks.md.")] = ""
-    title: Annotated[str, Meta(description="What the defect is.")] = ""
+    defect: Annotated[str, Meta(description="The number of the defect in docs/quirks.md.")] = ""
+    title: Annotated[str, Meta(description="The title of the defect.")] = ""
     expression: str = ""
-    device_class: Annotated[str, Meta(description="The class that has the selector; empty for one of a request.")] = ""
-    attribute: Annotated[str, Meta(description="DOMAIN/NAME.")] = ""
-    before: Annotated[Amount, Meta(description="Devices that the selector matches.")] = 0
+    device_class: Annotated[
+        str, Meta(description="The class that has the selector; empty for a selector of a request.")
+    ] = ""
+    attribute: Annotated[str, Meta(description="The attribute, as DOMAIN/NAME.")] = ""
+    before: Annotated[Amount, Meta(description="The number of devices that the selector matches.")] = 0
     after: Amount = 0
 
 
 class ComparedState(DocumentPart, frozen=True, kw_only=True):
-    """One of the two states, with its release and its edits."""
+    """One of the two states: its release and its edits."""
 
     target: AnswerTarget
-    what_if: Annotated[list[AppliedEdit], Meta(description="Changes to the input.")] = []
+    what_if: Annotated[list[AppliedEdit], Meta(description="The changes made to the input.")] = []
     unsettled: Annotated[
-        str, Meta(description=("Why the cluster never settles; the places of pods are then those of one moment."))
+        str,
+        Meta(
+            description=("Why the cluster never settles. If it does not, the pods are shown as they are at one moment.")
+        ),
     ] = ""
     unsettled_pods: Annotated[
         list[PodName], Meta(description="The pods that are retried, or evicted and recreated, endlessly.")
@@ -119,30 +126,35 @@ class ComparedState(DocumentPart, frozen=True, kw_only=True):
 
 
 def new_edits(before: Sequence[AppliedEdit], after: Sequence[AppliedEdit]) -> list[AppliedEdit]:
-    """Return the changes that only the second state has."""
+    """Return the edits that were applied only to the second state."""
     return [edit for edit in after if edit not in before]
 
 
 class ComparedSet(DocumentPart, frozen=True, kw_only=True):
-    """A claim set in one of the states."""
+    """The result for a claim set in one of the states."""
 
     outcome: Outcome
     fitting_nodes: list[str]
     messages: Annotated[
         list[str],
-        Meta(description=("The messages of nodes where it does not fit, each once; the decisive one first.")),
+        Meta(
+            description=(
+                "The different messages of the nodes where the claim set does not fit, the decisive one first."
+            )
+        ),
     ]
 
 
 class ChangedNode(DocumentPart, frozen=True, kw_only=True):
-    """A node on which the results for a claim set differ. If only one state has the node, the other result is null."""
+    """The results for a claim set on one node. If only one state has the node, the other result is null."""
 
     name: Text
     before: Annotated[
         str | None,
         Meta(
             description=(
-                "The devices, or the message; if both sides have the same devices, the difference is in brackets."
+                "The devices that the claim set gets, or the message. If both states have the same "
+                "devices, their difference is in brackets."
             )
         ),
     ]
@@ -150,53 +162,57 @@ class ChangedNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedClaimSet(ClaimSetName, frozen=True, kw_only=True):
-    """A claim set for which the results differ."""
+    """A claim set whose results differ."""
 
     change: SetChange
     before: ComparedSet | None
     after: ComparedSet | None
     nodes: list[ChangedNode]
-    reasons: Annotated[list[DiffReason], Meta(description="The reason, if it is known.")]
+    reasons: Annotated[list[DiffReason], Meta(description="The reasons for the difference, as far as they are known.")]
 
 
 class PodEnding(DocumentPart, frozen=True, kw_only=True):
-    """The end of a pod, caused by a taint, by another pod or by the pod's controller."""
+    """When and why a pod ends: because of a taint, another pod or the pod's controller."""
 
-    by: Annotated[str, Meta(description="Why it ends.")]
-    second: Annotated[float, Meta(description="The time in seconds from now.")]
+    by: Annotated[str, Meta(description="Why the pod ends.")]
+    second: Annotated[float, Meta(description="When the pod ends, in seconds from now.")]
     time: EvictionTime = ""
-    recreated_as: Annotated[str, Meta(description=("The pod that replaces it; its name may be a placeholder."))] = ""
-    endless: Annotated[bool, Meta(description="Its replacements are evicted as well, again and again.")] = False
-    device: Annotated[EvictingDevice | None, Meta(description="The device whose taint is the reason.")] = None
+    recreated_as: Annotated[str, Meta(description=("The pod that replaces it, whose name may be a placeholder."))] = ""
+    endless: Annotated[bool, Meta(description="Whether the pod's replacements are evicted too, endlessly.")] = False
+    device: Annotated[EvictingDevice | None, Meta(description="The device whose taint evicts the pod.")] = None
 
 
 class ComparedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod in one of the states, or the pod that replaces it in that state."""
+    """A pod, or the pod that replaces it, in one of the states."""
 
     outcome: ComparedOutcome
     node_name: str | None
-    devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE of its claims.")]
+    devices: Annotated[list[str], Meta(description="The devices of the pod's claims, as DRIVER/POOL/DEVICE.")]
     message: str | None
     running: Annotated[
         bool,
-        Meta(description=("It runs on its node in this state; otherwise it is pending and the scheduler binds it.")),
+        Meta(
+            description=(
+                "Whether the pod runs on its node in this state. Otherwise it is pending, and the scheduler binds it."
+            )
+        ),
     ] = False
-    undecided: Annotated[bool, Meta(description="It has no node, but a search for it was cut short.")] = False
+    undecided: Annotated[bool, Meta(description="Whether the pod has no node because a search was cut short.")] = False
     over_quota: Annotated[
-        list[OverQuota], Meta(description="Quotas that prevent the pod, or one of its claims, from being created.")
+        list[OverQuota], Meta(description="The quotas that prevent the pod or one of its claims from being created.")
     ] = []
     ended: Annotated[
         PodEnding | None,
-        Meta(description=("For a pod that ends in this state; the other fields are about the pod that replaces it.")),
+        Meta(description=("How the pod ends in this state. The other fields then describe the pod that replaces it.")),
     ] = None
 
 
 class ChangedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod with a different scheduling result in the second state."""
+    """A pod whose results differ."""
 
     namespace: str
     name: Text
-    owner: Annotated[str, Meta(description="KIND/NAME of what controls it; empty for a bare pod.")] = ""
+    owner: Annotated[str, Meta(description="KIND/NAME of the pod's controller; empty for a bare pod.")] = ""
     change: PodChange
     before: ComparedPod | None
     after: ComparedPod | None
@@ -204,7 +220,8 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "Lost, but it would be bound without other pending pods: one of them took its node or its devices."
+                "Whether the lost pod would be bound if no other pod were pending. If so, another pod "
+                "took its node or its devices."
             )
         ),
     ] = False
@@ -212,7 +229,8 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
         list[ObjectName],
         Meta(
             description=(
-                "Pods that took its devices. If they, or all other pods, were not pending, nothing would change for it."
+                "The pods that took its devices. If they, or all other pods, were not pending, the pod "
+                "would not change."
             )
         ),
     ] = []
@@ -220,18 +238,15 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
         list[ObjectName],
         Meta(
             description=(
-                "Pods that had its devices before. If they, or all other pods, had not been "
-                "pending, nothing would change for it."
+                "The pods that had its devices before. If they, or all other pods, had not been "
+                "pending, the pod would not change."
             )
         ),
     ] = []
 
 
 def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Iterator[str]:
-    """Yield a reason for each undecided state: missing objects (Unknown), or a search that was cut short.
-
-    Only undecided changes are considered.
-    """
+    """For each undecided change, yield the reason: missing objects (Unknown), or a search that was cut short."""
     for one in changes:
         for state in (one.before, one.after) if one.change == "Undecided" else ():
             if isinstance(state, ComparedSet):
@@ -242,14 +257,14 @@ def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Itera
 
 
 class HeldDevice(DocumentPart, frozen=True, kw_only=True):
-    """A device that is allocated to a claim, but that only one of the states publishes."""
+    """A device that is allocated to a claim but published in only one of the states."""
 
     change: Annotated[
         HeldDeviceChange,
         Meta(
             description=(
-                "Lost: a removed device that the claim still has in the second state. "
-                "Gained: a new device that the claim already had in the first state."
+                "Lost: the device was removed, but the claim still has it in the second state. Gained: "
+                "the device was added, but the claim already had it in the first state."
             )
         ),
     ]
@@ -260,17 +275,24 @@ class HeldDevice(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedField(DocumentPart, frozen=True, kw_only=True):
-    """A field of an object. The field differs between the states."""
+    """A field of an object that differs between the states."""
 
     field: Annotated[
-        str, Meta(description="taints, unschedulable, ready, labels.KEY or allocatable.RESOURCE; one entry per taint.")
+        str,
+        Meta(
+            description=(
+                "taints, unschedulable, ready, labels.KEY or allocatable.RESOURCE. Each taint has its own entry."
+            )
+        ),
     ]
-    before: Annotated[str | None, Meta(description="null if the object did not have it.")]
+    before: Annotated[
+        str | None, Meta(description="The value in the first state. Null if the node did not have the field.")
+    ]
     after: str | None
 
 
 class DifferentNode(DocumentPart, frozen=True, kw_only=True):
-    """A node that differs, or that only one of the states has. Nodes that what-if options change are left out."""
+    """A node that differs, or that only one state has. Nodes changed by what-if options are left out."""
 
     name: Text
     change: Literal["New", "Gone", "Changed"]
@@ -278,7 +300,7 @@ class DifferentNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class DiffDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The differences between two states of a cluster, or between two releases.
+    """How results differ between two states of a cluster, or between two releases.
 
     `target` is the target of the second state.
     """
@@ -292,8 +314,6 @@ class DiffDocument(PrintedDocument, frozen=True, kw_only=True):
         list[DifferentNode], Meta(description="Nodes that differ in a field that the scheduler reads.")
     ] = []
     pools: list[ChangedPool]
-    held_devices: Annotated[
-        list[HeldDevice], Meta(description=("The added or removed devices that are allocated to claims."))
-    ]
+    held_devices: Annotated[list[HeldDevice], Meta(description=("The added or removed devices that claims use."))]
     selectors: list[ChangedSelector]
     warnings: list[PrintedWarning]

@@ -1,4 +1,4 @@
-"""The gate rules for a ClusterDiff: it fails if anything is lost, or if drained nodes have bare pods."""
+"""The gate rules for a ClusterDiff, which fails if anything is lost, or if bare pods run on drained nodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _verdicts(gate: Gate, document: DiffDocument) -> list[Verdict]:
 
 
 def never_recreated(document: DiffDocument) -> Iterator[ChangedPod]:
-    """Yield the bare pods on nodes that only the second state drains or removes. These pods are not recreated."""
+    """Yield the bare pods on nodes that are drained or removed only in the second state. They are not recreated."""
     left = {(pod.namespace, pod.name) for edit in _new_edits(document) if _empties(edit) for pod in edit.gone}
     for pod in document.pods:
         if pod.change == "Gone" and not pod.owner and (pod.namespace, pod.name) in left:
@@ -39,7 +39,7 @@ def _new_edits(document: DiffDocument) -> list[AppliedEdit]:
 
 
 def new_holds(document: DiffDocument) -> Iterator[HeldDrain]:
-    """Yield the budgets that block drains in the second state but not in the first state."""
+    """Yield the disruption budgets that block drains only in the second state."""
     for edit in _new_edits(document):
         yield from edit.held_by
 

@@ -1,4 +1,4 @@
-"""The nodes that differ between two states, in the fields that the scheduler reads."""
+"""The nodes that differ between two states in fields that the scheduler reads."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dra_plan.questions.diff.document import ChangedField, DifferentNode
 def changed_nodes(
     before: Sequence[Node], after: Sequence[Node], edits: Iterable[AppliedEdit]
 ) -> Iterator[DifferentNode]:
-    """Yield the nodes that differ, and the nodes that only one state has.
+    """Yield the nodes that differ, or that only one state has.
 
-    Nodes that `edits` change are omitted, because the output lists the edits themselves.
+    Nodes changed by `edits` are left out, because the output lists the edits.
     """
     edited = {name for edit in edits for name in _named(edit)}
     old, new = ({node.metadata.name: node for node in nodes} for nodes in (before, after))

@@ -1,7 +1,7 @@
-"""Whether it is only luck that a change loses no pod: evicted pods are recreated in a random order.
+"""Whether a change loses no pod only by chance, because recreated pods are scheduled in a random order.
 
-A drain evicts pods one after the other, but their controllers create the next ones side by side, so the scheduler may
-take them in any order. The second state is therefore scheduled once more with the recreated pods in reverse order.
+Pods are evicted one after another, but their controllers recreate them concurrently, so the scheduler may see the new
+pods in any order. The second state is therefore scheduled a second time, with the recreated pods in reverse order.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from dra_plan.planner.waves import PodKey, pod_key
 from dra_plan.questions.schedule.answer import SchedulePlan
 
 LUCKY = "only-in-this-order"
-"""The code of the warning about a pod that gets a node only if other recreated pods are scheduled later."""
+"""The code of the warning about a pod that gets a node only if it is recreated before other pods."""
 
 MOST_NAMED = 3
-"""The maximum number of pods with a separate warning."""
+"""The maximum number of pods that get their own warning."""
 
 
 def lost_in_reverse(
@@ -28,10 +28,10 @@ def lost_in_reverse(
     plan: SchedulePlan,
     scheduled: Callable[[Inventory], SchedulePlan],
 ) -> Iterator[Notice]:
-    """Yield a warning for each pod that would lose its node if the recreated pods came in reverse order.
+    """Yield a warning for each pod that would have no node if the recreated pods were scheduled in reverse order.
 
-    `edits` led to the state `after`, and `scheduled` returns the plan for a state. Nothing is scheduled if fewer than
-    two pods are recreated, or if a recreated pod has no node in the usual order either.
+    `after` is the state after the `edits`, and `scheduled` returns the plan for a state. There are no warnings if fewer
+    than two pods are recreated, or if one of them gets no node in the usual order either.
     """
     left = {(pod.namespace, pod.name) for edit in edits for pod in edit.pending}
     returning = [at for at, pod in enumerate(after.pods) if pod_key(pod) in left]

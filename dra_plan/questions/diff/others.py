@@ -1,7 +1,7 @@
-"""Which pods made another pod lose or get its node: one of the two states is scheduled again without some pods.
+"""Which other pods made a pod lose or get its node, found by scheduling one of the states without some pods.
 
-First comes the state that is scheduled, then the selection of changed pods: pods that lost or got a node precede those
-that only move, equal pods are checked once, and the total cost is that of a few scheduler passes.
+Pods that lost or got a node are examined before pods that only move. Of several equal pods, only one is examined. The
+total cost is limited to a few runs of the scheduler.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.simulation import Simulation
 
 Place = tuple[str | None, list[str]]
-"""A node, and DRIVER/POOL/DEVICE of all devices of a pod on it, sorted."""
+"""A pod's node, and its devices as DRIVER/POOL/DEVICE in sorted order."""
 
 
 CYCLE = 10
-"""The cost of scheduling one pod, where each existing node and pod costs 1."""
+"""The cost of scheduling one pod, in a unit in which each existing node and pod costs 1."""
 
 
 class AskedState:
-    """One of the two states, for which the scheduler is run again with fewer pending pods.
+    """One of the two states, which can be scheduled again without some of its pending pods.
 
     `spent` is the total cost so far.
     """
@@ -55,14 +55,11 @@ class AskedState:
 
     @property
     def cost(self) -> int:
-        """Return the cost of one run of the scheduler in this state."""
+        """Return the cost of scheduling this state once."""
         return self._size + CYCLE * self._waiting
 
     def kind(self, key: PodKey) -> Hashable:
-        """Return a key for the pod.
-
-        Pods with equal keys would get the same result if each were the only pending pod.
-        """
+        """Return a key that is equal for pods that would get the same result if each were the only pending pod."""
         if key not in self._kinds:
             pod = self._pods.get(key)
             self._kinds[key] = key if pod is None else self._kind_of(pod)
@@ -77,14 +74,14 @@ class AskedState:
         return metadata.namespace, msgspec.json.encode(plain, order="sorted")
 
     def alone(self, key: PodKey) -> Place | None:
-        """Return the place that the pod gets if it is the only pending pod."""
+        """Return the node and devices that the pod gets if no other pod is pending."""
         kind = self.kind(key)
         if kind not in self._alone:
             self._alone[kind] = self._asked(key, lambda pod: _key(pod) == key, 1)
         return self._alone[kind]
 
     def without(self, key: PodKey, others: Collection[PodKey]) -> Place | None:
-        """Return the place that the pod gets if the other pods are not pending."""
+        """Return the node and devices that the pod gets if the pods in `others` are not pending."""
         chosen = choice(self._inventory, self._view.target, self._question)
         return self._asked(key, lambda pod: chosen(pod) and _key(pod) not in others, self._waiting)
 
@@ -113,21 +110,20 @@ def _devices(simulation: Simulation, pod: Pod) -> list[str]:
 
 
 MOST_SPENT = 5_000
-"""The cost that is allowed in any case."""
+"""A cost limit, in the unit of `CYCLE`."""
 
 
 MOST_PASSES = 2
-"""The allowed cost in scheduler passes, if that is more."""
+"""A cost limit, in runs of the scheduler. The larger of the two limits applies."""
 
 
 def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: AskedState) -> list[ChangedPod]:
-    """Return the changed pods, each with the other pods that are the reason for its change.
+    """Return the changed pods, each with the other pods that caused its change.
 
-    Another pod is a reason if two conditions hold: it has the changed pod's devices in the other state, and the changed
-    pod's result is the same in both states without that pod, or without all such pods. For each lost pod, the result
-    also says whether it would be bound as the only pending pod. Pods that end in a state or are held back are not
-    checked, because their reason is already known. If several pods are equal, no reason is given for which of them gets
-    a certain node.
+    Another pod is a cause if it has the changed pod's devices in the other state, and if without it (or without all
+    such pods) the changed pod gets the same result in both states. For each lost pod, the result also says whether it
+    would be bound if no other pod were pending. Pods that end or are gated are not examined, because their reason is
+    known. If several pods are equal, it is not explained which of them gets a node.
     """
     found = list(changed)
     most = max(MOST_SPENT, MOST_PASSES * (before.cost + after.cost))

@@ -1,4 +1,4 @@
-"""The page of `diff`: before and after, next to each other."""
+"""The page of `diff`: the states before and after, side by side."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ _TONES = {
 
 
 Answers = Mapping[str, Mapping[str, AnswerOnNode]]
-"""The results by claim set and node."""
+"""What each claim set gets on each node."""
 
 
 def page(answer: ClusterDiff, _inventory: Inventory | None, _view: View | None) -> Page:
-    """Return the page for a result of `diff`. It shows both states if both can be drawn."""
+    """Return the page for a result of `diff`, with pictures of both states if both can be drawn."""
     made = begin(answer.document, "diff", FORMATS)
     before, after = answer.before, placed(answer)
     pictures = drawn(before.inventory, before.view, "Before"), drawn(after.inventory, after.view, "After")
@@ -69,7 +69,7 @@ AFTER = "the cluster after the change, with every pod that differs on its new no
 def placed(answer: ClusterDiff) -> State:
     """Return the second state, with the changed pods on their new nodes.
 
-    Other pods are the same before and after the change, so neither picture shows them.
+    Pods that are the same in both states are left out of both pictures.
     """
     pods = answer.document.pods
     to = {device for pod in pods if pod.after is not None for device in pod.after.devices}
@@ -89,7 +89,7 @@ def _devices(claim: ResourceClaim) -> list[str]:
 
 
 def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
-    """Add a pick for every difference to the page. `scenes` are the states before and after, or empty."""
+    """Fill the page with an entry for each difference. `scenes` are pictures of both states, or empty."""
     document = answer.document
     endless = list(diff.unsettled(document))
     after = structs.replace(document.after, unsettled="")

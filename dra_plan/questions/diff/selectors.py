@@ -1,4 +1,4 @@
-"""What the selectors of classes, claims and templates match in two states, and whether they are in use."""
+"""What the selectors of classes, claims and templates match in two states, and where they are used."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class _Asker(NamedTuple):
 
 
 Selectors = Mapping[_Asker, tuple[str, ...]]
-"""The expressions of each object, all of which must match."""
+"""The expressions of each object. A device must match all of them."""
 
 
 def changed_selectors(before: tuple[Inventory, View], after: tuple[Inventory, View]) -> Iterator[ChangedSelector]:
-    """Yield the expressions that match more or fewer devices than before.
+    """Yield the expressions that match more or fewer devices than before, followed by edited ones.
 
-    Edited expressions with a different number of matches follow. A deleted class matches nothing.
+    Edited expressions are included only if their number of matches changes. A deleted class matches nothing.
     """
     old, new = (_selectors_of(inventory) for inventory, _ in (before, after))
     used = _used(after[0])
@@ -138,7 +138,7 @@ def _used(inventory: Inventory) -> frozenset[ObjectName]:
     for claim in inventory.claims:
         key = (claim.metadata.namespace, claim.metadata.name)
         owners = index.used_claims.get(key, [])
-        holders = claim.status.reserved_for if claim.status is not None else ()
+        holders = claim.reserved_for
         if holders or any(each.kind != "Pod" or (each.namespace, each.name) not in ended_pods for each in owners):
             found.add(_name("ResourceClaim", claim.metadata))
             asked.append(claim.spec)
@@ -201,14 +201,14 @@ def _attributes(view: View) -> set[str]:
 
 
 class Tried(NamedTuple):
-    """The results of expressions on a cluster's devices: the number of matches, and the error, if any."""
+    """The result of expressions on the devices of a cluster: the number of matches, and the error, if any."""
 
     matched: int = 0
     erring: int = 0
     pools: tuple[PoolID, ...] = ()
     """The pools of the devices on which an expression fails."""
     error: str = ""
-    """The first error."""
+    """The first error, or ""."""
 
 
 def _tried(view: View, expressions: Sequence[str]) -> Tried:
@@ -232,7 +232,7 @@ def _tried(view: View, expressions: Sequence[str]) -> Tried:
 
 
 def with_usage(changed: Iterable[ChangedSelector], before: Inventory) -> Iterator[ChangedSelector]:
-    """Yield the selectors, each with the number of allocated devices that claims request through its classes."""
+    """Yield the selectors, each with the number of devices that are allocated through its classes."""
     used: Counter[str] | None = None
     for one in changed:
         used = _used_of_classes(before.claims) if used is None else used

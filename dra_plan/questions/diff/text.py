@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dra_plan import shown
 from dra_plan.allocator import Outcome
-from dra_plan.controllers.quota import in_words
+from dra_plan.controllers.over_quota import in_words
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
     ChangedField,
@@ -41,15 +41,15 @@ Part = Table | Paragraph | str
 
 
 MOST_MESSAGES = 3
-"""The number of messages about nodes in the cell of a claim set."""
+"""The maximum number of messages about nodes in a table cell."""
 
 
 HELD = {"Lost": "no longer published", "Gained": "now published"}
-"""The wording of changes of allocated devices."""
+"""How tables name each change of an allocated device."""
 
 
 FEWEST_FOLDED = 3
-"""The minimum number of rows of one controller's pods that are merged."""
+"""The minimum number of rows for pods of one controller that are merged into one."""
 
 
 _PodCells = tuple[str, str, str, str]
@@ -57,21 +57,21 @@ _PodCells = tuple[str, str, str, str]
 
 
 MOST_HELD = 20
-"""The number of allocated claims with changed devices in a table; `-o wide` has all."""
+"""The maximum number of allocated claims in a table. `-o wide` shows all of them."""
 
 
 MOST_FIELDS = 4
-"""The number of changed fields of a node that are shown."""
+"""The maximum number of changed fields shown for a node."""
 
 
 def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
-    """Return the differences. Pods and pools with equal differences are merged, and their number is given."""
+    """Return the differences. Pods and pools with the same difference share a row, which shows their number."""
     parts: list[Part] = [*_tables(document), *_other_messages(document), *_reasons(document), *_not_known(document)]
     return [*parts, *ends(document)] if parts else ["No difference.", *ends(document)]
 
 
 def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
-    """Return the table, with every node for every claim set."""
+    """Return the same content as `table`, plus every node for each claim set."""
     made = Table(("WORKLOAD", "NODE", "BEFORE", "AFTER"), grouped=1, flexible=(2, 3))
     for one in document.claim_sets:
         for node in one.nodes:
@@ -316,7 +316,7 @@ def _selectors(document: DiffDocument) -> Table:
 
 
 def change(word: str) -> str:
-    """Return the word for a change."""
+    """Return how tables name the change."""
     return CHANGES.get(word, word)
 
 
@@ -352,7 +352,7 @@ def _reason(reason: DiffReason, document: DiffDocument) -> str:
 
 
 def ends(document: DiffDocument) -> Iterator[str]:
-    """Yield the number of changes of each kind, the releases, and the edits, as sentences."""
+    """Yield sentences with the number of changes of each kind, the releases and the edits."""
     counts = Counter(one.change for one in document.claim_sets)
     pods = Counter(pod.change for pod in document.pods)
     held = Counter(word for _, word in _by_claim(document))
@@ -380,7 +380,10 @@ def markdown(document: DiffDocument, screen: Screen | None) -> str:
 
 
 def names(document: DiffDocument) -> str:
-    """Return a line `KIND/NAMESPACE/NAME CHANGE` for each claim set, pod, node and allocated claim that differs."""
+    """Return a line of the form `KIND/NAMESPACE/NAME CHANGE` for each object that differs.
+
+    The objects are claim sets, pods, nodes and allocated claims.
+    """
     sets = [f"{claim_set_name(one)} {one.change}" for one in document.claim_sets]
     pods = [f"pod/{pod.namespace}/{pod.name} {pod.change}" for pod in document.pods]
     claims = [f"resourceclaim/{'/'.join(holder[:2])} {word}" for holder, word in _by_claim(document)]

@@ -1,1 +1,1 @@
-"""The pods that would have no node if a node were drained, node by node."""
+"""For each node, the pods that would have no node if it were drained."""

@@ -1,15 +1,16 @@
-"""`diff --drain each`: the pods that would be unscheduled if a node were drained, for each node in turn.
+"""`diff --drain each`: for each node, the pods that would have no node if it were drained.
 
-A row says the same about pods as `diff --drain NODE`. Whatever the states have in common is computed once, so a drain
-costs only its changes and one pass over all objects.
+The results agree with `diff --drain NODE`, but the work that all drains share is done only once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from dra_plan import allotted
 from dra_plan.allocator import View
@@ -39,13 +40,13 @@ Records = Mapping[tuple[str, str], PodRecord]
 
 @dataclass(frozen=True, repr=False)
 class DrainList(PrintedAnswer[DrainsDocument]):
-    """The result of `diff --drain each`. Iterating over it yields the nodes, the most harmful first."""
+    """The result of `diff --drain each`. Iterating over it yields the nodes, the most harmful drain first."""
 
     target: Target
     nodes: tuple[DrainedNode, ...]
     notices: tuple[Notice, ...]
     by: str = ""
-    """The label by whose values nodes are drained together."""
+    """The label by which nodes are grouped. Nodes with the same value are drained together."""
 
     def __iter__(self) -> Iterator[DrainedNode]:
         return iter(self.nodes)
@@ -67,11 +68,11 @@ class DrainList(PrintedAnswer[DrainsDocument]):
 def drain_each(
     inventory: Inventory, target: Target, question: Question, jobs: int = 1, by: str | None = None
 ) -> DrainList:
-    """Drain the nodes of the question one after another. If the question names no nodes, drain every node.
+    """Return the effect of draining each node that the question names, or each node of the cluster if it names none.
 
-    The work is divided among `jobs` processes. If `by` names a label, all nodes with the same value of this label are
-    drained together. Raises UsageError for unknown nodes and owners and for a label that no node has. Raises InputError
-    for input without nodes.
+    The nodes are divided among `jobs` processes. If `by` is given, all nodes with the same value of this label are
+    drained together. Raises UsageError for unknown nodes and owners, and for a label that no node has. Raises
+    InputError for input without nodes.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     inventory = resumed(inventory, question.owners, question.namespace)

@@ -1,4 +1,4 @@
-"""`dra-plan diff --drain each`: the pods that would have no node if a node were drained, node by node."""
+"""`dra-plan diff --drain each`: for each node, the pods that would have no node if it were drained."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dra_plan.questions.drain_each import ask
 
 
 def drain_each(context: typer.Context) -> Exit:
-    """Print the result of `diff --drain each` for one state, after the other edits.
+    """Run `diff --drain each`: apply the other edits, and then drain each node in turn.
 
     The options are the same as for `diff`.
     """

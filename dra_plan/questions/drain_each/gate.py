@@ -1,4 +1,4 @@
-"""The gate rules for a DrainList: it fails if there are unscheduled pods, or pods that nothing recreates."""
+"""The gate rules for a DrainList, which fails if pods are left without a node, or are never recreated."""
 
 from __future__ import annotations
 

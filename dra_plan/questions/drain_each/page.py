@@ -1,4 +1,4 @@
-"""The page of `diff --drain each`: how much harm draining each node does, as rows and in the picture."""
+"""The page of `diff --drain each`, which shows how harmful it is to drain each node."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dra_plan.questions.drain_each.text import FORMATS
 from dra_plan.text import words
 
 MOST_NODES = 300
-"""The number of nodes with a pick and a row: those whose drain is most harmful."""
+"""The maximum number of nodes that are listed, starting with the most harmful."""
 
 
 def page(answer: DrainList, inventory: Inventory | None, view: View | None) -> Page:
@@ -32,7 +32,7 @@ def page(answer: DrainList, inventory: Inventory | None, view: View | None) -> P
 
 
 def fill_drains(made: Page, document: DrainsDocument) -> None:
-    """Add the losses common to all drains to the page, and then the losses for each node."""
+    """Fill the page with the losses that all drains share, and then with the losses of each drain."""
     made.picks_title, made.answers_title, made.opens_on = "Nodes, the worst first", "If it is drained", 0
     made.gets_word, made.harm_word = "has to move", "is lost"
     harmful = [node for node in document.nodes if node.lost or node.gone]
@@ -126,7 +126,7 @@ def _add_all(made: Page, document: DrainsDocument, drawn: Scene | None) -> None:
 
 
 Running = Mapping[int, Mapping[int, list[str]]]
-"""The pods that use a device, by place and position."""
+"""The pods that use each device, by the place and the position of the device."""
 
 
 def _pods_of(drawn: Scene) -> Running:

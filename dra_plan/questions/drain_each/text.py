@@ -1,4 +1,4 @@
-"""`diff --drain each`: a row per node, most harmful first."""
+"""`diff --drain each`: a row per node, the most harmful first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GONE = "a pod without a controller, or evicted for another pod"
 
 
 def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
-    """Return rows for each node with pods that would be left pending or deleted, and the names of the other nodes."""
+    """Return rows for each node whose drain leaves pods pending or deleted, and list the remaining nodes."""
     harmful = [node for node in document.nodes if node.lost or node.gone]
     if not harmful and not any(node.undecided for node in document.nodes):
         return [f"{none_lost(document)}.", *_held_up(document), target(document)]
@@ -88,10 +88,9 @@ def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
 
 
 def none_lost(document: DrainsDocument) -> str:
-    """Return a sentence that says that no drain makes a pod lose its node, without the full stop.
+    """Return a sentence that states that no drain makes a pod lose its node, without a full stop.
 
-    If the input lacks some pods, the sentence is only about the pods in the input. If the result is undecided for some
-    pods, the sentence says so.
+    The sentence says so if the input lacks pods, or if the result is undecided for some pods.
     """
     unclear = dict.fromkeys((pod.namespace, pod.name) for node in document.nodes for pod in node.undecided)
     if unclear:
@@ -102,7 +101,7 @@ def none_lost(document: DrainsDocument) -> str:
 
 
 def drained(document: DrainsDocument) -> str:
-    """Return the number of nodes, or of groups of nodes, that are drained one after another."""
+    """Return the number of nodes, or groups of nodes, that are drained in turn."""
     number = len(document.nodes)
     if not document.by:
         return counted(number, "node")
@@ -143,7 +142,7 @@ def _said(messages: list[str]) -> str:
 
 
 def names(document: DrainsDocument) -> str:
-    """Return a line `NODE NUMBER` for every node, with the number of pods that would have no node."""
+    """Return a line of the form `NODE NUMBER` for each node, where NUMBER counts the pods that would have no node."""
     return "".join(f"{shown.line(f'{node.name} {len(node.lost)}')}\n" for node in document.nodes)
 
 

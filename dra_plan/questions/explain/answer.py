@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET, structs
 
 from dra_plan.allocator import Outcome, View
-from dra_plan.allocator.identity import named_device
+from dra_plan.allocator.identity import meant_device
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.scheduling import PodGroup
@@ -19,7 +19,6 @@ from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.claim_sets import DeviceStory, ExcludedNodes, ExplainedClaimSet, NodeExclusion
 from dra_plan.documents.verdicts import GOOD, OwnerVerdict
-from dra_plan.errors import UsageError
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.claim_sets import ClaimSetPlan, set_summary
 from dra_plan.planner.nodes import choose_nodes, of_leaving, of_volumes, with_nodes
@@ -157,7 +156,7 @@ def explain_claim_sets(
     from dra_plan.explanation.driver_pods import DriverPods
 
     groups, owners = tell_groups_apart(inventory, question.owners, question.namespace)
-    question = replace(question, owners=owners, names_groups=bool(groups))
+    question = structs.replace(question, owners=owners, names_groups=bool(groups))
     deadline = question.deadline()
     refusals = OwnerRefusals(inventory, view.target, question.runtime_config)
     plan = plan_claim_sets(inventory, view, question, explain=True, suggest=True, refusals=refusals)
@@ -202,7 +201,9 @@ def _with_chosen_nodes(plan: AllocationPlan, judged: Iterable[OwnerVerdict]) -> 
     for planned in plan.claim_sets:
         owner, told = planned.claim_set.owner, planned.explanation
         node = "" if owner is None else chosen.get((owner.kind, owner.namespace, owner.name), "")
-        made.append(replace(planned, explanation=exemplified(told, node)) if node and told is not None else planned)
+        made.append(
+            structs.replace(planned, explanation=exemplified(told, node)) if node and told is not None else planned
+        )
     return replace(plan, claim_sets=tuple(made))
 
 
@@ -251,12 +252,7 @@ def _rooms(inventory: Inventory, view: View, question: Question, limit: int) -> 
 def _device(view: View, nodes: Sequence[Node], sets: Sequence[ClaimSet], text: str) -> DeviceStory:
     from dra_plan.explanation import device
 
-    asked = named_device(text)
-    if asked not in set(device.known_devices(view)):
-        near = device.hint(view, asked)
-        meant = f" (did you mean {near}?)" if near else ""
-        raise UsageError(f"--device: no resource slice in the input has device {text}{meant}")
-    return device.explain_device(view, nodes, sets, asked)
+    return device.explain_device(view, nodes, sets, meant_device(text, device.known_devices(view)))
 
 
 def explain_groups(

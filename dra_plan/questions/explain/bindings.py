@@ -66,9 +66,7 @@ def users_of(inventory: Inventory, namespace: str, claims: Sequence[str]) -> set
 
 def _users(claim: ResourceClaim) -> list[str]:
     """Return the pods for which the claim is reserved."""
-    return [
-        one.name for one in (claim.status.reserved_for if claim.status is not None else []) if one.resource == "pods"
-    ]
+    return [one.name for one in claim.reserved_for if one.resource == "pods"]
 
 
 def _is_of(claim: ResourceClaim, pod: Pod) -> bool:

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from dra_plan.api.core import Container, Namespace, Pod, PodSpec
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.well_known import ADMIN_ACCESS
-from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
+from dra_plan.api.well_known import ADMIN_ACCESS, TEMPLATE_HASH
+from dra_plan.api.workloads import (
+    AnyWorkload,
+    CronJob,
+    CustomWorkload,
+    Job,
+    ReplicationController,
+    Workload,
+    pod_template,
+)
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
@@ -28,8 +36,7 @@ CONTAINER_LISTS = {"containers": "containers", "initContainers": "init_container
 """The lists of containers of a pod spec: the field of the API, and the attribute."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
+class Remedy(Struct, frozen=True):
     """One or more changes that were found together, and the function that applies them to an input.
 
     If it is unknown how to apply the changes, the function returns None. `fixed` means that the changes are not
@@ -87,6 +94,26 @@ class OwnedPods:
         """Yield a change of the pod spec, if its location is known."""
         if self.spec is not None:
             yield Remedy((told,), self.editing(edit), fixed=fixed)
+
+    @property
+    def workload(self) -> AnyWorkload | None:
+        """The workload itself, or the topmost one that controls the pod; None if there is none in the input."""
+        return self._index.top_of(self.object) if isinstance(self.object, Pod) else self.object
+
+    @property
+    def own_labels(self) -> dict[str, str]:
+        """The labels by which the workload of the pods selects them; empty if it does not do so by labels alone.
+
+        A ReplicaSet selects by the hash of its template as well, unlike its Deployment.
+        """
+        workload = self.workload
+        if isinstance(workload, ReplicationController):
+            return dict(workload.spec.selector)
+        if not isinstance(workload, Workload) or workload.spec.selector is None:
+            return {}
+        labels = workload.spec.selector.match_labels or {}
+        is_plain = not workload.spec.selector.match_expressions
+        return {key: value for key, value in labels.items() if key != TEMPLATE_HASH} if is_plain else {}
 
     @property
     def cron_job(self) -> str:

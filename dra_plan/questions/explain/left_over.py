@@ -26,7 +26,7 @@ def left_over(inventory: Inventory) -> frozenset[tuple[str, str]]:
     namespaces, found = {namespace for namespace, _ in pods}, set()
     for claim in inventory.claims:
         namespace = claim.metadata.namespace
-        users = claim.status.reserved_for if claim.status is not None else []
+        users = claim.reserved_for
         is_known = namespace in running or len(namespaces) > 1
         if is_known and users and all(each.resource == "pods" and (namespace, each.name) not in pods for each in users):
             found.add((namespace, claim.metadata.name))

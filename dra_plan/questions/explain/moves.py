@@ -9,8 +9,9 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from dra_plan.api.core import Pod, PodDisruptionBudget
 from dra_plan.api.inventory import Inventory
@@ -137,7 +138,7 @@ def _freed_claims(index: Index, pods: Sequence[Pod]) -> dict[PodKey, tuple[Resou
     found: dict[PodKey, dict[str, ResourceClaim]] = {key: {} for key in keys}
     for claim in allocated:
         namespace = claim.metadata.namespace
-        reserved = claim.status.reserved_for if claim.status is not None else []
+        reserved = claim.reserved_for
         users = {(namespace, user.name) if user.resource == "pods" else None for user in reserved}
         if users <= keys:
             for user in users:
@@ -174,8 +175,7 @@ def key_of(movable: MovablePod) -> PodKey:
     return pod_key(movable.pod)
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(Struct, frozen=True):
     """The cluster, the release and the limits that all trials have in common."""
 
     inventory: Inventory
@@ -208,8 +208,7 @@ class TrialEnd(enum.Enum):
     NONE = "not even those"
 
 
-@dataclass(frozen=True)
-class TriedSet:
+class TriedSet(Struct, frozen=True):
     """The pods that left, and their new placement. If `is_open` is set, there may be a better placement."""
 
     pods: tuple[MovablePod, ...]

@@ -7,10 +7,9 @@ supplies the rejecting nodes and their reasons; `text/node_obstacles.py` supplie
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.core import Node
@@ -30,6 +29,7 @@ from dra_plan.documents.reasons import LeadingReason, NotTogether, UnreadyPod
 from dra_plan.documents.stories import AbsentName, MissingDriver, PoolElsewhere
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.questions.explain.domains import with_useless_domains
 from dra_plan.questions.explain.obstacle_details import MOST_EACH, OnNodes, blocking_pod, differing, obstacle_on
 from dra_plan.questions.explain.reasons import DeviceAttempt, RunQuestion, VerdictRun
 from dra_plan.scheduler.framework import plugin_names
@@ -326,8 +326,7 @@ def _fitting(plan: ClaimSetPlan | None) -> frozenset[str]:
     return frozenset(answer.node for answer in answers if answer.outcome is Outcome.FITS)
 
 
-@dataclass(slots=True)
-class _AlikeNodes:
+class _AlikeNodes(Struct):
     nodes: list[str] = field(default_factory=list)
     refusals: list[tuple[NodeRefusal, ...]] = field(default_factory=list)
 
@@ -358,6 +357,7 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
     told = [
         RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, of_devices, there))) for group in groups.values()
     ]
+    told = with_useless_domains(told, nodes)
     asks = any(one.devices is not None for each in told for one in each.about)
     return sorted(told, key=lambda one: _farness(one, asks=asks))
 

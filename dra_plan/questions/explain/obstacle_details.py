@@ -24,6 +24,7 @@ from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.questions.explain.bindings import is_unreachable
 from dra_plan.questions.explain.peaks import parts
 from dra_plan.questions.explain.reasons import VerdictRun
+from dra_plan.questions.explain.selected_pods import SelectedPods
 from dra_plan.questions.explain.set_elsewhere import SetElsewhere
 from dra_plan.questions.explain.staying import why_it_stays
 from dra_plan.scheduler.cluster.nodes import PodInfo
@@ -55,6 +56,7 @@ class OnNodes(NamedTuple):
     """The pods of the input that are being deleted, by NAMESPACE/NAME."""
     nodes: Mapping[str, Node]
     set_elsewhere: SetElsewhere
+    selected: SelectedPods
     volume_claims: Sequence[VolumeClaimNeeds] = ()
     """The requirements of the pod's claims for volumes."""
 
@@ -105,15 +107,37 @@ def obstacle_on(same: Sequence[Obstacle], names: Sequence[str], there: OnNodes) 
         case "Label" if of.operator == "In" and len(of.values) == 1:
             return structs.replace(of, origin=there.set_elsewhere.origin_of(of.label, of.values[0]))
         case "Affinity" if of.term == "affinity":
-            return structs.replace(of, finished=_finished(of.selector, there)) if of.selector else of
-        case "Spread" if of.emptiest:
-            return structs.replace(of, tainted=_tainted(of, there))
+            return _with_sources(of, there)
+        case "Spread" if of.domain:
+            of = structs.replace(of, tainted=_tainted(of, there)) if of.emptiest else of
+            return _with_counted(of, there)
         case "Volume":
             return _with_labels(of, there)
         case "Resource":
             short = [one for one in same if isinstance(one, ResourceShort)]
             return _with_users(_with_parts(of, names, there), short, names, there)
     return structs.replace(of, state=there.state_of(of.pod)) if of.pod else of
+
+
+def _with_sources(of: NodeObstacle, there: OnNodes) -> NodeObstacle:
+    """Return what an affinity term lacks: finished pods do not count, and others may wait or not be created."""
+    of = structs.replace(of, finished=_finished(of.selector, there)) if of.selector else of
+    term = there.selected.term(of.topology_key, of.selector)
+    if term is None or of.nowhere or not there.selected.is_nowhere(term):
+        return of
+    sources = there.selected.sources(term)
+    near = there.selected.near(term) if not (sources or of.finished or of.elsewhere) else ""
+    return structs.replace(of, absent=True, sources=sources, near=near)
+
+
+def _with_counted(of: NodeObstacle, there: OnNodes) -> NodeObstacle:
+    """Return whose pods a spread constraint of the pod counts in the domain, unless all are of the pod's workload."""
+    constraint = there.selected.constraint(of.topology_key, of.selector)
+    if constraint is None:
+        return of
+    counted = there.selected.counted(constraint, of.domain, of.pods)
+    excludes_itself = not constraint.selects(there.pod, there.pod.metadata.namespace)
+    return structs.replace(of, counted=counted, excludes_itself=excludes_itself)
 
 
 def _with_labels(of: NodeObstacle, there: OnNodes) -> NodeObstacle:

@@ -1,8 +1,8 @@
 """`explain`: the changes that would remove an obstacle on nodes: of the pod, its workload, a node or a device class.
 
-A taint is tolerated, a label selected differently or not required, an affinity term given more namespaces; a workload
-whose pods only partly find nodes gets fewer pods. Changes of nodes are in `node_changes`, changes of requests in
-`resource_remedies`. `remedies` tries them with the whole scheduler.
+A taint is tolerated, or a label selected differently or not required; a workload whose pods only partly find nodes gets
+fewer pods. Changes of nodes are in `node_changes`, changes of requests in `resource_remedies`, and changes of rules
+about other pods in `rule_remedies`. `remedies` tries them with the whole scheduler.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from msgspec import structs
 
 from dra_plan.api.core import Node, Pod, Toleration
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.selectors import selector_text
 from dra_plan.api.well_known import (
     CONTROL_PLANE,
     HOSTNAME,
@@ -29,19 +28,19 @@ from dra_plan.api.workloads import CronJob, CustomWorkload, Job
 from dra_plan.claims.index import owner_of
 from dra_plan.claims.owners import wanted
 from dra_plan.claims.sets import Owner
+from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
-    AffinityNamespacesAdded,
     NodeRequirementDropped,
     NodeRequirementsMerged,
     NodeSelectorChanged,
     NodeTaintMet,
-    PodRuleRelaxed,
     ReplicasLowered,
 )
 from dra_plan.documents.verdict_parts import LabelConflict
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.suggest.admissions import is_of_condition, may_recover
+from dra_plan.explanation.suggest.tolerations import correction
 from dra_plan.questions.explain.editing import OwnedPods, Remedy, edited
 from dra_plan.questions.explain.node_changes import (
     added,
@@ -50,20 +49,14 @@ from dra_plan.questions.explain.node_changes import (
     repaired,
     uncordoned,
     without_taint,
-    working,
 )
 from dra_plan.questions.explain.resource_remedies import ResourceRemedies
+from dra_plan.questions.explain.rule_remedies import RuleRemedies
 from dra_plan.questions.explain.spec_edits import (
     asking_for_label,
     asking_for_other_label,
-    honoring_taints,
     merging_requirements,
-    near_pods_in,
-    preferring_distance,
     requiring,
-    spreading_anyway,
-    with_domains,
-    without_port,
     without_requirement,
 )
 from dra_plan.scheduler.plugins.node_affinity import required_terms
@@ -109,7 +102,7 @@ class ObstacleRemedies:
 
     def __init__(self, inventory: Inventory, owner: Owner, pods: OwnedPods) -> None:
         self._inventory, self._owner, self._pods = inventory, owner, pods
-        self._resources = ResourceRemedies(inventory, pods)
+        self._resources, self._rules = ResourceRemedies(inventory, pods), RuleRemedies(inventory, owner, pods)
         self._nodes = {node.metadata.name: node for node in inventory.nodes}
 
     def of(self, one: NodeObstacle, group: RefusingNodes) -> Iterator[Remedy]:
@@ -130,7 +123,7 @@ class ObstacleRemedies:
                     yield healthy
                 yield from self._resources.of(one)
             case "Spread" | "Port" | "Affinity":
-                yield from self._rule(one, node)
+                yield from self._rules.of(one, node, group.nodes)
 
     def _taint(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         taint = one.taint
@@ -141,15 +134,28 @@ class ObstacleRemedies:
         if taint.key in CONTROL_PLANE and not self._is_for_control_plane:
             return
         name = node.metadata.name
+        yield from self._tolerated(taint, name)
+        if taint.key not in CONTROL_PLANE:
+            yield without_taint(name, taint)
+
+    def _tolerated(self, taint: TaintName, node: str) -> Iterator[Remedy]:
+        """Yield the toleration that is meant for the taint, corrected, or else one more toleration."""
+        met = NodeTaintMet(code="tolerate-node-taint", tainted=node, taint=taint, cron_job=self._pods.cron_job)
+        spec = self._pods.spec
+        found = correction(spec.tolerations, taint, self._inventory.nodes) if spec is not None else None
+        if found is not None:
+            from_, to = found.values
+            told = structs.replace(met, code="correct-toleration", field=found.field, from_=from_, to=to)
+            yield from self._pods.changed(
+                told, lambda of: structs.replace(of, tolerations=found.made(of.tolerations)), fixed=True
+            )
+            return
         toleration = Toleration(
             key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value, effect=taint.effect
         )
         yield from self._pods.changed(
-            NodeTaintMet(code="tolerate-node-taint", tainted=name, taint=taint, cron_job=self._pods.cron_job),
-            lambda spec: structs.replace(spec, tolerations=[*spec.tolerations, toleration]),
+            met, lambda spec: structs.replace(spec, tolerations=[*spec.tolerations, toleration])
         )
-        if taint.key not in CONTROL_PLANE:
-            yield without_taint(name, taint)
 
     @cached_property
     def _is_for_control_plane(self) -> bool:
@@ -276,62 +282,6 @@ class ObstacleRemedies:
             return
         told = NodeSelectorChanged(code="change-node-selector", label=label, from_=value, to=value, to_label=near)
         yield from self._pods.changed(told, lambda of: asking_for_other_label(of, label, near), fixed=True)
-
-    def _rule(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
-        """Yield one more node, the pod's own rule about other pods as a preference, or no host port."""
-        key = one.topology_key
-        yield from self._one_more(one, node)
-        if one.kind == "Port":
-            if self._pods.spec is None or self._pods.spec.host_network:
-                return  # in the host's network, every port that the process listens on is the node's
-            told = PodRuleRelaxed(code="drop-host-port", port=one.port)
-            yield from self._pods.changed(told, lambda spec: without_port(spec, one.port, one.protocol), fixed=True)
-        elif one.kind == "Spread" and (one.domain or one.nowhere):
-            if one.tainted and self._pods.spec is not None and self._pods.spec.topology_spread_constraints:
-                told = PodRuleRelaxed(code="honor-taints", topology_key=key)
-                yield from self._pods.changed(told, lambda spec: honoring_taints(spec, key), fixed=True)
-            if one.domains:
-                least = one.domains
-                told = PodRuleRelaxed(code="lower-min-domains", topology_key=key, from_=one.min_domains, to=least)
-                yield from self._pods.changed(told, lambda spec: with_domains(spec, key, least), fixed=True)
-            told = PodRuleRelaxed(code="relax-spread", topology_key=key)
-            yield from self._pods.changed(told, lambda spec: spreading_anyway(spec, key), fixed=True)
-        elif one.term == "affinity" and one.elsewhere:
-            yield from self._in_more_namespaces(one)
-        elif one.term == "anti-affinity":
-            told = PodRuleRelaxed(code="relax-anti-affinity", topology_key=key)
-            yield from self._pods.changed(told, lambda spec: preferring_distance(spec, key), fixed=True)
-
-    def _in_more_namespaces(self, one: NodeObstacle) -> Iterator[Remedy]:
-        """Yield the affinity term with the other namespaces that have such pods, and those that it already selects."""
-        spec = self._pods.spec
-        near = spec.affinity.pod_affinity if spec is not None and spec.affinity is not None else None
-        terms = near.required_during_scheduling_ignored_during_execution if near is not None else ()
-        for term in terms:
-            if (term.topology_key, selector_text(term.label_selector)) == (one.topology_key, one.selector):
-                every = sorted({*(term.namespaces or [self._owner.namespace]), *one.elsewhere})
-                told = AffinityNamespacesAdded(
-                    code="add-affinity-namespaces",
-                    selector=one.selector,
-                    topology_key=one.topology_key,
-                    namespaces=every,
-                )
-                edit = partial(near_pods_in, key=one.topology_key, selector=one.selector, namespaces=every)
-                yield from self._pods.changed(told, edit, fixed=True)
-                return
-
-    def _one_more(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
-        """Yield one more node, if no pod there would be in the way: a new domain, or one more node of the emptiest."""
-        if one.topology_key not in ("", HOSTNAME):
-            every = self._inventory.nodes if one.emptiest else ()
-            inside = (each for each in every if (each.metadata.labels or {}).get(one.topology_key) == one.emptiest)
-            ready = next((each for each in inside if not (each.spec.unschedulable or each.spec.taints)), None)
-            if ready is None:
-                return
-            node = ready
-        elif one.term == "affinity":
-            return
-        yield added(working(self._inventory, node).metadata.name)
 
     def fewer(self, verdict: OwnerVerdict) -> Remedy | None:
         """Return the change that lowers the workload's replicas to the number of pods that find nodes.

@@ -23,10 +23,6 @@ _LIMIT_RANGER = "kubernetes.io/limit-ranger"
 _GIVEN = re.compile(r"(?:: |; )(?P<resources>[^;:]+?) request for (?:init )?container (?P<container>[^;\s]+)")
 
 
-SIDECAR = "Always"
-"""The restartPolicy of an init container that keeps running."""
-
-
 def asked_of(container: Container, resource: str) -> int:
     """Return the amount of the resource that the container requests."""
     return amounts(container.resources.requests).get(resource, 0)
@@ -40,7 +36,7 @@ def peak(spec: PodSpec, resource: str) -> Sequence[Container]:
     sidecars: list[Container] = []
     sums: list[Sequence[Container]] = []
     for container in spec.init_containers:
-        if container.restart_policy == SIDECAR:
+        if container.is_sidecar:
             sidecars.append(container)
         else:
             sums.append([container, *sidecars])
@@ -105,7 +101,7 @@ def given_by_limit_range(pod: Pod, resource: str) -> set[str]:
 def _called(container: Container, spec: PodSpec) -> str:
     if container in spec.containers:
         return "container"
-    return "sidecar" if container.restart_policy == SIDECAR else "init container"
+    return "sidecar" if container.is_sidecar else "init container"
 
 
 def _sum(containers: Iterable[Container], resource: str) -> int:

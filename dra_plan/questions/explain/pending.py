@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, Pod
@@ -47,6 +47,7 @@ from dra_plan.questions.explain.reasons import (
     RunQuestion,
     VerdictRun,
 )
+from dra_plan.questions.explain.selected_pods import SelectedPods
 from dra_plan.questions.explain.set_elsewhere import SetElsewhere
 from dra_plan.questions.explain.shared_claims import full_claims
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
@@ -302,6 +303,7 @@ class PendingPods:
             self._leaving_pods,
             self._nodes,
             SetElsewhere(self._index, record.pod),
+            SelectedPods(self._index, record.pod, run),
             volume_claims,
         )
         return structs.replace(

@@ -7,6 +7,7 @@ changes for claims.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice, product
 from typing import Any, NamedTuple
 
@@ -217,8 +218,23 @@ class Remedies:
             made = [patch for one in remedies for patch in one.patches]
             made += self._of_owner(changed, fixed=any(one.fixed for one in remedies))
             made += [*_of_nodes(before, changed), *_of_classes(before, changed)]
-            helped += self._parts(remedies, trial, verdict) or [trial.after(changes, made)]
+            whole = structs.replace(trial.after(changes, made), also_on=self._also_on(changes, changed, trial))
+            helped += self._parts(remedies, trial, verdict) or [whole]
         return helped
+
+    def _also_on(self, changes: Sequence[SuggestedChange], changed: Inventory, trial: Trial) -> list[str]:
+        """Return further nodes that take the pod after a correction of a toleration, which is meant for all of them."""
+        if not any(isinstance(one, NodeTaintMet) and one.code == "correct-toleration" for one in changes):
+            return []
+        nodes, last = [trial.node], trial
+        while len(nodes) <= MOST_ALIKE and last.is_whole and last.bound == 1:
+            changed = replace(changed, nodes=[*map(_cordoned_if(nodes[-1]), changed.nodes)])
+            found = self._tries(changed)
+            if found is None or found.node in nodes:
+                break
+            nodes.append(found.node)
+            last = found
+        return nodes[1:]
 
     def _parts(self, remedies: Sequence[Remedy], trial: Trial, verdict: OwnerVerdict) -> list[TriedChanges]:
         """Return single ones of these changes that are enough, because the others are about other nodes."""
@@ -290,6 +306,10 @@ class Remedies:
         yield from replaced_key(self._pods, one)
         yield from self._of_obstacles.of(one, group)
         yield from own_claim(self._inventory, self._pods, verdict, one)
+        if one.kind == "Volume" and not one.volume:
+            from dra_plan.questions.explain.volume_remedies import smaller_claim  # few pods have such claims
+
+            yield from smaller_claim(self._pods, verdict, one)
         yield from without_one(self._index, self._pods, one)
 
     def _wider(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
@@ -414,6 +434,17 @@ def _up_to(most: int, combinations: Iterable[tuple[Remedy, ...]]) -> Iterator[tu
     return (one for one in combinations if len(one) <= most)
 
 
+def _cordoned_if(name: str) -> Callable[[Node], Node]:
+    """Return a function that cordons the node with this name."""
+
+    def made(node: Node) -> Node:
+        if node.metadata.name != name:
+            return node
+        return structs.replace(node, spec=structs.replace(node.spec, unschedulable=True))
+
+    return made
+
+
 def _distinct(remedies: Iterable[Remedy]) -> tuple[Remedy, ...]:
     """Return the remedies without one that is there already: one more node removes several obstacles."""
     found: dict[str, Remedy] = {}
@@ -436,7 +467,10 @@ def _is_tolerant(remedies: Sequence[Remedy], options: Sequence[Sequence[Remedy]]
     if "remove-node-taint" not in met:
         return True
     every = {one.code for each in options for remedy in each for one in remedy.told}
-    return len(set(met)) == 1 and (len(met) == len(remedies) or "tolerate-node-taint" not in every)
+    return len(set(met)) == 1 and (len(met) == len(remedies) or every.isdisjoint(_TOLERATED))
+
+
+_TOLERATED = {"tolerate-node-taint", "correct-toleration"}
 
 
 def _different(helped: Iterable[TriedChanges]) -> list[TriedChanges]:

@@ -17,7 +17,6 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import (
     ResourceClaim,
-    ResourceClaimConsumerReference,
     ResourceClaimTemplate,
     ResourceClaimTemplateSpec,
 )
@@ -65,19 +64,15 @@ def full_claims(inventory: Inventory, pod: Pod, claims: Iterable[ResourceClaim])
     named = {entry.resource_claim_name for entry in pod.spec.resource_claims}
     if pod.spec.scheduling_group is not None:
         return []  # claims may be reserved for the group
-    now = {claim.key: len(_users(claim)) for claim in inventory.claims}
+    now = {claim.key: len(claim.reserved_for) for claim in inventory.claims}
     return [
         FullClaim(claim=claim.metadata.name, pods=now.get(claim.key, 0), most=MOST_CONSUMERS)
         for claim in claims
         if claim.metadata.namespace == pod.metadata.namespace
         and claim.metadata.name in named
-        and len(users := _users(claim)) >= MOST_CONSUMERS
+        and len(users := claim.reserved_for) >= MOST_CONSUMERS
         and pod_uid(pod) not in {user.uid for user in users}
     ]
-
-
-def _users(claim: ResourceClaim) -> list[ResourceClaimConsumerReference]:
-    return claim.status.reserved_for if claim.status is not None else []
 
 
 def _controller(index: Index, asked: Pod | AnyWorkload) -> ObjectName | None:
@@ -141,7 +136,7 @@ def own_claim(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict, one:
         name = claim.metadata.name
         if claim.metadata.namespace != namespace or name not in named or name != one.devices.name:
             continue
-        kept_by = [user.name for user in _users(claim) if user.name not in own]
+        kept_by = [user.name for user in claim.reserved_for if user.name not in own]
         if claim.allocation is not None and kept_by:
             yield _templated(inventory, pods, claim, kept_by, _only_node(inventory, claim))
 

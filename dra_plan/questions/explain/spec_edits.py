@@ -15,16 +15,19 @@ from msgspec import structs
 
 from dra_plan.api.core import (
     Container,
+    ContainerPort,
     NodeSelector,
     NodeSelectorRequirement,
     NodeSelectorTerm,
     Pod,
+    PodAffinity,
     PodAffinityTerm,
     PodSpec,
     ResourceRequirements,
     Toleration,
     WeightedPodAffinityTerm,
 )
+from dra_plan.api.meta import LabelSelector
 from dra_plan.api.selectors import selector_text
 from dra_plan.documents.suggestions import PatchOperation
 from dra_plan.explanation.suggest import patches
@@ -42,6 +45,17 @@ def spreading_anyway(spec: PodSpec, key: str) -> PodSpec:
     """Return the spec in which spread constraints for this topology key are only preferences, without minDomains."""
     made = [
         structs.replace(one, when_unsatisfiable=ANYWAY, min_domains=None) if one.topology_key == key else one
+        for one in spec.topology_spread_constraints
+    ]
+    return structs.replace(spec, topology_spread_constraints=made)
+
+
+def spreading_over(spec: PodSpec, key: str, selector: str, **fields: object) -> PodSpec:
+    """Return the spec in which the spread constraints with this key and selector have other values of these fields."""
+    made = [
+        structs.replace(one, **fields)
+        if (one.topology_key, selector_text(one.label_selector)) == (key, selector)
+        else one
         for one in spec.topology_spread_constraints
     ]
     return structs.replace(spec, topology_spread_constraints=made)
@@ -70,20 +84,32 @@ def honoring_taints(spec: PodSpec, key: str) -> PodSpec:
 
 def preferring_distance(spec: PodSpec, key: str) -> PodSpec:
     """Return the spec in which the required anti-affinity terms for this topology key become preferred terms."""
-    away = spec.affinity.pod_anti_affinity if spec.affinity is not None else None
-    if spec.affinity is None or away is None:
+    if spec.affinity is None or spec.affinity.pod_anti_affinity is None:
         return spec
-    required = away.required_during_scheduling_ignored_during_execution
+    made = _preferred(spec.affinity.pod_anti_affinity, key)
+    return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_anti_affinity=made))
+
+
+def preferring_pods(spec: PodSpec, key: str) -> PodSpec:
+    """Return the spec in which the required pod affinity terms for this topology key become preferred terms."""
+    if spec.affinity is None or spec.affinity.pod_affinity is None:
+        return spec
+    made = _preferred(spec.affinity.pod_affinity, key)
+    return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_affinity=made))
+
+
+def _preferred(rules: PodAffinity, key: str) -> PodAffinity:
+    """Return the terms about pods, with those for this topology key preferred instead of required."""
+    required = rules.required_during_scheduling_ignored_during_execution
     relaxed = [WeightedPodAffinityTerm(_WEIGHT, term) for term in required if term.topology_key == key]
-    made = structs.replace(
-        away,
+    return structs.replace(
+        rules,
         required_during_scheduling_ignored_during_execution=[one for one in required if one.topology_key != key],
         preferred_during_scheduling_ignored_during_execution=[
-            *away.preferred_during_scheduling_ignored_during_execution,
+            *rules.preferred_during_scheduling_ignored_during_execution,
             *relaxed,
         ],
     )
-    return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_anti_affinity=made))
 
 
 def without_port(spec: PodSpec, port: int, protocol: str) -> PodSpec:
@@ -97,6 +123,17 @@ def without_port(spec: PodSpec, port: int, protocol: str) -> PodSpec:
         return structs.replace(of, ports=ports)
 
     return with_containers(spec, closed)
+
+
+def with_port(spec: PodSpec, port: int, protocol: str, to: int) -> PodSpec:
+    """Return the spec with another host port; in the host's network, the container listens on it."""
+
+    def moved(one: ContainerPort) -> ContainerPort:
+        if (one.host_port, one.protocol or "TCP") != (port, protocol):
+            return one
+        return structs.replace(one, host_port=to, container_port=to if spec.host_network else one.container_port)
+
+    return with_containers(spec, lambda of: structs.replace(of, ports=list(map(moved, of.ports))))
 
 
 def asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> PodSpec:
@@ -207,18 +244,51 @@ def _is(one: NodeSelectorRequirement, label: str, operator: str, values: Sequenc
 
 def near_pods_in(spec: PodSpec, key: str, selector: str, namespaces: Sequence[str]) -> PodSpec:
     """Return the spec in which the required pod affinity terms with this selector select pods of these namespaces."""
-    near = spec.affinity.pod_affinity if spec.affinity is not None else None
-    if spec.affinity is None or near is None:
-        return spec
 
     def widened(term: PodAffinityTerm) -> PodAffinityTerm:
-        if term.topology_key != key or selector_text(term.label_selector) != selector:
-            return term
         return structs.replace(term, namespaces=list(dict.fromkeys([*term.namespaces, *namespaces])))
 
-    terms = near.required_during_scheduling_ignored_during_execution
-    made = structs.replace(near, required_during_scheduling_ignored_during_execution=list(map(widened, terms)))
+    return _with_near_terms(spec, key, selector, widened)
+
+
+def near_pods_with(spec: PodSpec, key: str, selector: str, labels: Mapping[str, str]) -> PodSpec:
+    """Return the spec in which the required pod affinity terms with this selector select pods with these labels."""
+    return _with_near_terms(spec, key, selector, lambda term: structs.replace(term, label_selector=labelled(labels)))
+
+
+def away_from_pods_with(spec: PodSpec, key: str, selector: str, labels: Mapping[str, str]) -> PodSpec:
+    """Return the spec in which the required anti-affinity terms with this selector select pods with these labels."""
+    away = spec.affinity.pod_anti_affinity if spec.affinity is not None else None
+    if spec.affinity is None or away is None:
+        return spec
+    made = _with_terms_about(away, key, selector, lambda term: structs.replace(term, label_selector=labelled(labels)))
+    return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_anti_affinity=made))
+
+
+def labelled(labels: Mapping[str, str]) -> LabelSelector:
+    """Return the selector of pods with these labels."""
+    return LabelSelector(match_labels={**labels})
+
+
+def _with_near_terms(
+    spec: PodSpec, key: str, selector: str, edit: Callable[[PodAffinityTerm], PodAffinityTerm]
+) -> PodSpec:
+    """Return the spec after its required pod affinity terms with this key and selector have been edited."""
+    if spec.affinity is None or spec.affinity.pod_affinity is None:
+        return spec
+    made = _with_terms_about(spec.affinity.pod_affinity, key, selector, edit)
     return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_affinity=made))
+
+
+def _with_terms_about(
+    rules: PodAffinity, key: str, selector: str, edit: Callable[[PodAffinityTerm], PodAffinityTerm]
+) -> PodAffinity:
+    """Return the terms about pods after the required ones with this key and selector have been edited."""
+    terms = [
+        edit(one) if (one.topology_key, selector_text(one.label_selector)) == (key, selector) else one
+        for one in rules.required_during_scheduling_ignored_during_execution
+    ]
+    return structs.replace(rules, required_during_scheduling_ignored_during_execution=terms)
 
 
 def lowering(spec: PodSpec, name: str, resource: str, to: str) -> PodSpec:
@@ -304,6 +374,9 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
         yield PatchOperation(op="remove", path=path + patches.pointer("nodeSelector", label))
     yield from _of_terms(before, after, path)
     yield from _of_rules(before, after, path)
+    for at, (had, has) in enumerate(zip(before.tolerations, after.tolerations, strict=False)):  # new ones come last
+        if had != has:
+            yield PatchOperation(op="replace", path=f"{path}/tolerations/{at}", value=plain(has))
     new = [_toleration(each) for each in after.tolerations[len(before.tolerations) :]]
     if new and not before.tolerations:
         yield PatchOperation(op="add", path=f"{path}/tolerations", value=new)
@@ -381,6 +454,13 @@ def _of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
         if had.topology_key != has.topology_key:
             place = f"{path}/topologySpreadConstraints/{at}/topologyKey"
             yield PatchOperation(op="replace", path=place, value=has.topology_key)
+        if had.label_selector != has.label_selector:
+            place = f"{path}/topologySpreadConstraints/{at}/labelSelector"
+            yield PatchOperation(op="replace", path=place, value=plain(has.label_selector))
+        if had.max_skew != has.max_skew:
+            yield PatchOperation(
+                op="replace", path=f"{path}/topologySpreadConstraints/{at}/maxSkew", value=has.max_skew
+            )
         if had.min_domains != has.min_domains:
             place = f"{path}/topologySpreadConstraints/{at}/minDomains"
             to = {} if has.min_domains is None else {"value": has.min_domains}
@@ -397,8 +477,13 @@ def _of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
     for field, name in CONTAINER_LISTS.items():
         for at, (old, new) in enumerate(zip(getattr(before, name), getattr(after, name), strict=True)):
             for number, (had, has) in enumerate(zip(old.ports, new.ports, strict=True)):
-                if had.host_port != has.host_port:
-                    yield PatchOperation(op="remove", path=f"{path}/{field}/{at}/ports/{number}/hostPort")
+                place = f"{path}/{field}/{at}/ports/{number}"
+                if had.host_port and not has.host_port:
+                    yield PatchOperation(op="remove", path=f"{place}/hostPort")
+                elif had.host_port != has.host_port:
+                    yield PatchOperation(op="add", path=f"{place}/hostPort", value=has.host_port)
+                if had.container_port != has.container_port:
+                    yield PatchOperation(op="add", path=f"{place}/containerPort", value=has.container_port)
 
 
 def plain(of: object) -> Any:

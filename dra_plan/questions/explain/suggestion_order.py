@@ -33,7 +33,8 @@ def ordered(found: Iterable[TriedChanges], hardware: frozenset[str]) -> list[Tri
 
 def _is_reserved(changes: Sequence[SuggestedChange], hardware: frozenset[str]) -> bool:
     """Return whether they bring the owner onto a node that a taint reserves for others."""
-    return any(isinstance(one, NodeTaintMet) and vendor_of(one.taint.key) not in hardware for one in changes)
+    met = [one for one in changes if isinstance(one, NodeTaintMet) and one.code != "correct-toleration"]
+    return any(vendor_of(one.taint.key) not in hardware for one in met)
 
 
 def hardware_domains(spec: PodSpec | None, plan: ClaimSetPlan | None) -> frozenset[str]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
@@ -52,8 +52,7 @@ WithNodes = Callable[[OwnerVerdict, Owner, PodRecord, NodeRefusals, VerdictRun],
 """The verdict with the obstacles of a pod on each node in a run."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrialGround:
+class TrialGround(Struct, frozen=True):
     """The input without the objects that the API server rejects, and its run. All trials start from them.
 
     `closely` are the owners that are examined closely, and `is_explained` returns whether a pod belongs to one of them.

@@ -283,17 +283,17 @@ class _Verdicts:
             forbidden = self._forbidden.get(Owner(made.kind, made.namespace, made.name))
             if not forbidden:
                 return made
-            resources = [one.resource for one in forbidden[0].over]
+            over = forbidden[0].over
             made = structs.replace(
                 made,
                 verdict="Refused",
                 node_name="",
                 victims=[],
                 message=(forbidden[0].reason if made.kind != POD else "") or forbidden[0].message,
-                over=resources,
+                over=[*over],
                 forbidden=len(forbidden),
                 forbidden_claim=forbidden[0].claim,
-                defaulted=defaulted(self._inventory, asked, resources),
+                defaulted=defaulted(self._inventory, asked, [one.resource for one in over]),
                 pods=made.pods + len(forbidden) if made.kind != POD else 0,
             )
             return self._pending.trials.with_quotas(made, Owner(made.kind, made.namespace, made.name))

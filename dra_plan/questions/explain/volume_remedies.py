@@ -1,7 +1,8 @@
-"""`explain`: volumes that are still reserved for deleted claims, and what becomes of a pod if its claims get them.
+"""`explain`: changes by which claims of a pod get volumes that are reserved for deleted claims, or that are smaller.
 
-Removing spec.claimRef makes such a volume Available. The volume controller then binds it to a claim that names it or,
-unless the claim waits for a pod, to one that it matches; the trial does the same.
+Removing spec.claimRef makes a reserved volume Available. The volume controller then binds it to a claim that names it
+or, unless the claim waits for a pod, to one that it matches; the trial does the same. The size of a claim cannot be
+lowered, but the claim can be created again, and so can the StatefulSet that creates it.
 """
 
 from __future__ import annotations
@@ -12,12 +13,21 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from dra_plan.api.inventory import Inventory
+from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.quantity import parse
 from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, PersistentVolumeStatus
-from dra_plan.documents.suggestions import ObjectPatch, PatchOperation, SuggestedChange, VolumeFreed
+from dra_plan.api.workloads import Workload
+from dra_plan.documents.node_obstacles import NodeObstacle
+from dra_plan.documents.suggestions import ObjectPatch, PatchOperation, SuggestedChange, VolumeClaimShrunk, VolumeFreed
+from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.documents.volume_needs import VolumeClaimNeeds
 from dra_plan.explanation.suggest import patches
+from dra_plan.questions.explain.editing import OwnedPods, Remedy
+from dra_plan.scheduler.obstacles import STORAGE
 from dra_plan.scheduler.volume_controller import with_volume
+
+_MOST_TIMES_LESS = 3
+"""How many times smaller a claim may be made at most."""
 
 
 class FreedVolumes(NamedTuple):
@@ -86,3 +96,68 @@ def _patches(before: Inventory, after: Inventory) -> Iterator[ObjectPatch]:
 def _patch(of: PersistentVolume | PersistentVolumeClaim, operations: list[PatchOperation]) -> ObjectPatch:
     key = (of.kind, of.metadata.namespace, of.metadata.name)
     return patches.of_object(key, of.api_version, operations)
+
+
+# -- smaller claims ----------------------------------------------------------------------------------------------------
+
+
+def smaller_claim(pods: OwnedPods, verdict: OwnerVerdict, one: NodeObstacle) -> Iterator[Remedy]:
+    """Yield the claim with the size of the largest free volume of its class that is only too small, if not much less.
+
+    The claim has to wait for the pod: the scheduler then chooses its volume.
+    """
+    need = next((each for each in verdict.volume_claims if each.name == one.claim and each.waits), None)
+    small = [each for each in need.volumes if each.faults == ["small"]] if need is not None else []
+    if need is None or need.volume or not small:
+        return
+    to = small[0].size  # the largest
+    if parse(to).nano * _MOST_TIMES_LESS < parse(need.size).nano:
+        return
+    key = (PersistentVolumeClaim.__name__, verdict.namespace, need.name)
+    maker, at = _template(pods, need.name)
+    told = VolumeClaimShrunk(
+        code="lower-claim-size",
+        namespace=verdict.namespace,
+        volume_claim=need.name,
+        from_=need.size,
+        to=to,
+        stateful_set=maker.metadata.name if maker is not None else "",
+    )
+
+    def apply(of: Inventory) -> Inventory:
+        claims = [_sized(each, to) if _key(each) == key else each for each in of.volume_claims]
+        workloads = [_with_template(each, at, to) if each is maker else each for each in of.workloads]
+        return replace(of, volume_claims=claims, workloads=workloads)
+
+    size = patches.pointer("spec", "resources", "requests", STORAGE)
+    made = [patches.of_object(key, "v1", [PatchOperation(op="replace", path=size, value=to)], recreate=True)]
+    if maker is not None:
+        path = f"/spec/volumeClaimTemplates/{at}{size}"
+        operations = [PatchOperation(op="replace", path=path, value=to)]
+        made.append(patches.of_object(_key(maker), maker.api_version, operations, recreate=True))
+    yield Remedy((told,), apply, patches=tuple(made))
+
+
+def _template(pods: OwnedPods, claim: str) -> tuple[Workload | None, int]:
+    """Return the StatefulSet that creates the claim of one of the pods, and the index of its template."""
+    maker = pods.workload
+    if isinstance(maker, Workload) and maker.kind == "StatefulSet":
+        for at, template in enumerate(maker.spec.volume_claim_templates):
+            if claim.startswith(f"{template.metadata.name}-{maker.metadata.name}-"):
+                return maker, at
+    return None, 0
+
+
+def _with_template(of: Workload, at: int, size: str) -> Workload:
+    made = [_sized(each, size) if number == at else each for number, each in enumerate(of.spec.volume_claim_templates)]
+    return structs.replace(of, spec=structs.replace(of.spec, volume_claim_templates=made))
+
+
+def _sized(claim: PersistentVolumeClaim, size: str) -> PersistentVolumeClaim:
+    asked = claim.spec.resources
+    asked = structs.replace(asked, requests={**asked.requests, STORAGE: size})
+    return structs.replace(claim, spec=structs.replace(claim.spec, resources=asked))
+
+
+def _key(of: PersistentVolumeClaim | Workload) -> ObjectKey:
+    return of.kind, of.metadata.namespace, of.metadata.name

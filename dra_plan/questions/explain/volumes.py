@@ -184,15 +184,29 @@ _DEFAULTS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.k
 
 
 def _offered(inventory: Inventory, claim: Claim) -> Iterator[UnmatchedVolume]:
-    """Yield the volumes of the claim's class that match it best: the one that is bound to it, or a few that are not."""
+    """Yield the volume of the claim's class that is bound to it, if there is one, and a few others.
+
+    Without one, these are the volumes that match best; of those that are only too small, the largest. Beside one, which
+    the pod may not be able to use, they are those that nothing else has.
+    """
     found = []
     for volume in map(Volume, inventory.volumes):
         if volume.class_name != claim.class_name and not volume.is_for(claim):
             continue
         faults = [*unsuited(volume, claim), *(() if volume.is_for(claim) else unavailable(volume, claim))]
-        found.append((len(faults), volume.size.nano, volume.name, _unmatched(volume, claim, faults)))
+        size = -volume.size.nano if "small" in faults else volume.size.nano
+        found.append((len(faults), size, volume.name, _unmatched(volume, claim, faults)))
     found.sort(key=lambda each: each[:3])
-    yield from (each[-1] for each in found[: 1 if found and not found[0][0] else MOST_VOLUMES])
+    told = [each[-1] for each in found]
+    matching = [one for one in told if not one.faults][:1]
+    yield from matching
+    others = [one for one in told if one.faults and (not matching or _is_free(one))]
+    yield from others[:MOST_VOLUMES]
+
+
+def _is_free(of: UnmatchedVolume) -> bool:
+    """Return whether a claim that requests something else could have the volume."""
+    return {"held", "deleted", "phase"}.isdisjoint(of.faults)
 
 
 def _unmatched(volume: Volume, claim: Claim, faults: Sequence[str]) -> UnmatchedVolume:

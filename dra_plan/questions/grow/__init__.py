@@ -1,1 +1,1 @@
-"""The number of new nodes that all pending pods need."""
+"""How many new nodes the pending pods need."""

@@ -1,7 +1,7 @@
 """`grow`: the cheapest new nodes with which the scheduler binds every pending pod.
 
-Pods that no number of nodes helps are found with an answer that has spare nodes: if a pod has no node although new
-nodes of each kind are empty, additional ones make no difference. Members of a pod group need one spare node each.
+To find pods that new nodes cannot help, the scheduler is run with spare nodes: a pod that gets no node although a new
+node of each kind stays empty would not be helped by more nodes. Members of a pod group need one spare node each.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from dra_plan.whatif import AddNodes
 from dra_plan.whatif.node_copy import MOST_ADDED
 
 USUAL_LIMIT = MOST_ADDED
-"""The default for the maximum number of nodes of a kind."""
+"""The default maximum number of new nodes of one kind."""
 
 
 @dataclass(frozen=True, repr=False)
 class GrowthPlan(PrintedAnswer[GrowthDocument]):
-    """The result of `grow`. Iterating over it yields the kinds of nodes, with the number of nodes of each kind."""
+    """The result of `grow`. Iterating over it yields the kinds of nodes, each with the number that is needed."""
 
     target: Target
     question: Question
@@ -54,21 +54,21 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
     kinds: tuple[NodeKind, ...]
     before: Grown
     top: Grown
-    """The largest numbers tried before the search."""
+    """The result with the largest numbers of new nodes, which are tried before the search."""
     beyond_help: frozenset[PodKey]
     fits_alone: frozenset[PodKey]
-    """Pods without a node that fit alone; others took their nodes, in ties between nodes with equal scores."""
+    """Pods that get no node although they would fit alone, because of ties between equally scored nodes."""
     cheapest: Cheapest | None
-    """None if the limit was reached."""
+    """The cheapest combination that is enough, or None if the limit was reached."""
     final: Grown
-    """The result with the nodes of the answer; without an answer, the same as `top`."""
+    """The result with the new nodes of the answer, or `top` if there is no answer."""
     fewer: tuple[Grown, ...]
     asked: int
     tied: bool
-    """True if nodes with equal scores affected the answer."""
+    """Whether ties between nodes with equal scores affect the answer."""
     notices: tuple[Notice, ...] = ()
     refused: tuple[RefusedOwner, ...] = ()
-    """Pods and workloads that the API server rejects: the new nodes are not for them."""
+    """The pods and workloads that the API server rejects, for which no nodes are added."""
 
     def __iter__(self) -> Iterator[AddedKind]:
         return iter(self.document.kinds)
@@ -83,16 +83,13 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
         return f"<GrowthPlan for {self.target.version}: {document.outcome}, {counted(len(document.nodes), 'node')}>"
 
     def grown(self, inventory: Inventory, counts: Counts) -> Inventory:
-        """Return the cluster with these numbers of additional nodes, one number for each kind."""
+        """Return the cluster with new nodes, where `counts` has the number of nodes of each kind."""
         chosen = choice(inventory, self.target, self.question)
         taken = accepted(inventory, self.target, chosen, self.question.runtime_config)
         return with_more(taken.inventory, [kind.edit for kind in self.kinds], counts)[0]
 
     def explained(self, inventory: Inventory, answer: Grown) -> list[tuple[ExplainedAttempt, FailedAttempt]]:
-        """Return the reasons why pods get no node even with the new nodes of `answer`, and the pods' last attempts.
-
-        The scheduler is run again to find the reasons.
-        """
+        """Return why pods get no node even with the new nodes of `answer`, and the last attempt of each pod."""
         inventory = resumed(inventory, self.question.owners, self.question.namespace)
         chosen = choice(inventory, self.target, self.question)
         grown = self.grown(inventory, answer.counts)
@@ -156,7 +153,7 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
 def grow(
     inventory: Inventory, target: Target, question: Question, kinds: Sequence[NodeKind], *, limit: int
 ) -> GrowthPlan:
-    """Find the cheapest combination of nodes of these kinds. At most `limit` nodes of each kind are added.
+    """Return the cheapest combination of nodes of these kinds, with at most `limit` nodes of each kind.
 
     Raises UsageError for unknown owners, and for an invalid limit.
     """
@@ -280,12 +277,13 @@ class NodeKind:
 def kinds_of(
     inventory: Inventory, likes: Sequence[str | os.PathLike[str]], costs: Mapping[str, Decimal]
 ) -> list[NodeKind]:
-    """Return a kind for each model. Duplicates are omitted.
+    """Return a kind for each of `likes`: names of nodes in the inventory, or files with one node.
 
-    A model is the name of a node in the inventory, or a file with one node. Raises UsageError if there are no models,
-    for an unknown name, for a file without exactly one node, and for a node that cannot be copied. Raises UsageError
-    for a cost that is not positive or that is not for one of the models. Raises InputError for a file that cannot be
-    read.
+    Duplicates are omitted.
+
+    Raises UsageError if `likes` is empty, for an unknown name, for a file that does not contain exactly one node, for a
+    node that cannot be copied, and for a cost that is not positive or belongs to no kind. Raises InputError for a file
+    that cannot be read.
     """
     names = list(dict.fromkeys(os.fspath(like) for like in likes))
     if not names:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from dra_plan.questions.grow.answer import GrowthPlan
 
 MOST_DIGITS = 30
-"""The maximum length of a cost in characters."""
+"""The maximum number of characters in a cost."""
 
 
 def read_prices(options: Iterable[str] | None) -> dict[str, Decimal]:
-    """Return the costs of nodes by model node. If a model is repeated, the last cost applies.
+    """Return the cost for each LIKE in options of the form LIKE=NUMBER. The last option for a LIKE applies.
 
-    Raises UsageError for an option that is not LIKE=NUMBER.
+    Raises UsageError for an option of another form.
     """
     from decimal import InvalidOperation
 
@@ -72,8 +72,8 @@ def grow(cluster: LoadedCluster, *owners: str, **options: Unpack[GrowOptions]) -
 
     New nodes are copies of the nodes that `like` names, as in `add_nodes`. `cost` maps these names to the cost of one
     copy, which is 1 by default. `owners`, or `namespace` and `selector`, select the pods to schedule. At most `limit`
-    (10,000) nodes of each kind are tried. An input without nodes counts as a cluster without nodes. Raises UsageError
-    for unknown names, for nodes that cannot be copied, and for costs that are not numbers above 0.
+    (10,000) nodes of each kind are tried. An input without nodes is a cluster without nodes. Raises UsageError for
+    unknown names, for nodes that cannot be copied, and for costs that are not numbers above 0.
     """
     from dra_plan.arguments import at_least_one, paths_of, prices
     from dra_plan.questions.grow import answer

@@ -1,4 +1,4 @@
-"""The nodes that `grow` may copy, for a user who has named none."""
+"""The nodes that `grow` suggests copying if the user has named none."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dra_plan.planner.question import Question
 
 
 def candidates(inventory: Inventory, view: View, question: Question) -> Iterator[str]:
-    """Yield the first node, by name, of each kind that has devices of its own which the asked claims may get.
+    """Yield the first node, by name, of each kind of node that has its own devices for the question's claims.
 
-    Nodes of one kind have the same allocatable resources and the same numbers and kinds of such devices. Devices count
-    even if they are in use, because those of a new node are not.
+    Nodes are of one kind if they have the same allocatable resources and equally many devices of each type. Devices in
+    use count too, because the devices of a new node are free.
     """
     chosen = choose_sets(inventory, view.target, question).expansion
     wants = [

@@ -1,4 +1,4 @@
-"""`dra-plan grow`: the number of new nodes needed."""
+"""`dra-plan grow`: how many new nodes the pending pods need."""
 
 from __future__ import annotations
 

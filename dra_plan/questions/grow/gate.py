@@ -1,4 +1,4 @@
-"""The gate rules for a GrowthPlan: pods that no number of nodes helps fail."""
+"""The gate rules for a GrowthPlan, which fails if new nodes cannot help some pods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of `grow`: the new nodes among the others, the pods on them, and the problem with one node fewer."""
+"""The page of `grow`: the new nodes among the existing ones, their pods, and why one node fewer is not enough."""
 
 from __future__ import annotations
 
@@ -43,10 +43,7 @@ def page(answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> 
 
 
 def fill_growth(made: Page, answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> None:
-    """Add the new nodes with their pods to the page.
-
-    The numbers of nodes that were not enough follow, and then the pods.
-    """
+    """Fill the page with the new nodes and their pods, the numbers of nodes that are not enough, and the pods."""
     document = answer.document
     made.picks_title, made.gets_word, made.opens_on = "New nodes, and the pending pods", "given", 0
     made.headline = _headline(document)

@@ -1,4 +1,4 @@
-"""The cheapest numbers of new nodes: repeated simulations of the scheduler with different numbers."""
+"""A search for the cheapest numbers of new nodes, which simulates the scheduler with different numbers."""
 
 from __future__ import annotations
 
@@ -18,39 +18,42 @@ from dra_plan.scheduler.simulate import SimulationResult
 from dra_plan.whatif import AddNodes
 
 PodKey = tuple[str, str]
-"""Namespace and name."""
+"""The namespace and name of a pod."""
 
 
 @dataclass(frozen=True)
 class Grown:
-    """The result for the pending pods if a certain number of nodes is added."""
+    """What the scheduler does with the pending pods if new nodes are added."""
 
     counts: Counts
     result: SimulationResult
     bound: Mapping[PodKey, str]
-    """The bound pods with their nodes."""
+    """The bound pods and their nodes."""
     unbound: Mapping[PodKey, str | None]
-    """The other pods, with the scheduler's message."""
+    """The unbound pods and the scheduler's messages."""
     undecided: frozenset[PodKey]
-    """Those of them for which a search was cut short."""
+    """The unbound pods whose search was cut short."""
     added: Sequence[Sequence[str]]
-    """The names of the new nodes, by kind."""
+    """The names of the new nodes of each kind."""
 
     @cached_property
     def tied(self) -> frozenset[str]:
-        """Return the pods for which another node had the same score, as NAMESPACE/NAME.
+        """Return the pods (NAMESPACE/NAME) for which another node had the same score.
 
-        Nodes that differ only in their names do not count.
+        Nodes that differ only in their names are not counted.
         """
         return frozenset(record.pod.key for record in tied(self.result.pods, self.added))
 
     def spare(self, kind: int) -> int:
-        """Return the number of new nodes of the kind to which no pod is bound."""
+        """Return the number of new nodes of this kind that run none of the pods."""
         return len(set(self.added[kind]).difference(self.bound.values()))
 
 
 def with_more(inventory: Inventory, kinds: Sequence[AddNodes], counts: Counts) -> tuple[Inventory, list[list[str]]]:
-    """Return the cluster with these numbers of additional nodes of each kind, and the names of the new nodes."""
+    """Return the cluster with new nodes, and the names of the new nodes of each kind.
+
+    `counts` has the number of new nodes of each kind.
+    """
     added = []
     for kind, count in zip(kinds, counts, strict=True):
         names: list[str] = []
@@ -62,7 +65,7 @@ def with_more(inventory: Inventory, kinds: Sequence[AddNodes], counts: Counts) -
 
 
 class GrowthQuestion:
-    """The results for the pods of a question with additional nodes. Each combination of numbers is computed once."""
+    """The results for the question's pods with different numbers of new nodes. Each combination is computed once."""
 
     def __init__(
         self, inventory: Inventory, target: Target, question: Question, chosen: Chosen, kinds: Sequence[AddNodes]
@@ -75,25 +78,22 @@ class GrowthQuestion:
 
     @property
     def asked(self) -> int:
-        """Return the number of combinations computed so far."""
+        """Return how many combinations have been computed."""
         return len(self._answers)
 
     @property
     def answers(self) -> list[Grown]:
-        """Return the result of each combination computed so far."""
+        """Return the results of all combinations that have been computed."""
         return list(self._answers.values())
 
     def ask(self, counts: Counts) -> Grown:
-        """Return the result with these numbers of new nodes.
-
-        The result is about the pods that are pending without new nodes.
-        """
+        """Return the result with these numbers of new nodes, for the pods that are pending without new nodes."""
         if counts not in self._answers:
             self._answers[counts] = self._asked(counts)
         return self._answers[counts]
 
     def alone(self, answer: Grown, keys: Collection[PodKey]) -> frozenset[PodKey]:
-        """Return the pods in `keys` that are bound with the new nodes of `answer` if no other pods are pending."""
+        """Return which of these pods are bound, with the new nodes of `answer`, if no other pods are pending."""
         inventory, _ = with_more(self._inventory, self._kinds, answer.counts)
         outcome = settle_chosen(inventory, self._target, self._question, lambda pod: _named(pod) in keys)
         return frozenset(key for key, record in outcome.records().items() if record.node and key in keys)
@@ -127,39 +127,39 @@ Counts = tuple[int, ...]
 
 
 Verdict = bool | None
-"""True if the numbers are enough; None if undecided."""
+"""Whether a combination is enough; None if undecided."""
 
 
 ALL_ASKED = 32
-"""The number of cheapest combinations that are always tried, regardless of other results."""
+"""The number of cheapest combinations that are tried in any case."""
 
 
 MOST_ASKED = 400
-"""The maximum number of combinations tried in one search."""
+"""The maximum number of combinations that a search tries."""
 
 
 MOST_LOOKED_AT = 200_000
-"""The maximum number of combinations enumerated, most of them without a trial."""
+"""The maximum number of combinations that a search considers. Most of them are not tried."""
 
 
 @dataclass(frozen=True)
 class Cheapest:
-    """The result of a search.
+    """The cheapest combination found.
 
-    The numbers in `counts` are enough. No combination that costs less than `at_least` is enough.
+    The numbers in `counts` are enough, and no combination that costs less than `at_least` is enough.
     """
 
     counts: Counts
     at_least: Decimal
     exact: bool
-    """True if every cheaper combination was tried."""
+    """Whether every cheaper combination was tried."""
 
 
 class CheapestSearch:
-    """A search for the cheapest numbers of nodes of several kinds. `costs` contains the cost of one node of each kind.
+    """A search for the cheapest numbers of nodes of several kinds. `costs` has the cost of one node of each kind.
 
-    If two combinations cost the same, the combination with fewer nodes is better. If they also have equally many nodes,
-    the combination with more nodes of earlier kinds is better.
+    Among combinations with the same cost, the one with fewer nodes is better, and then the one with more nodes of
+    earlier kinds.
     """
 
     def __init__(self, ask: Callable[[Counts], Verdict], costs: Sequence[Decimal]) -> None:
@@ -174,10 +174,7 @@ class CheapestSearch:
         return sum((cost * count for cost, count in zip(self._costs, counts, strict=True)), Decimal(0))
 
     def below(self, enough: Counts) -> Cheapest:
-        """Return the cheapest combination that is enough.
-
-        The search starts from `enough`, which is known to be enough.
-        """
+        """Return the cheapest combination that is enough. `enough` must be a combination that is known to be enough."""
         self._known[enough] = True
         best = min(self._candidates(enough), key=self._rank)
         while True:
@@ -263,7 +260,7 @@ class CheapestSearch:
 
 
 def one_fewer(counts: Counts) -> Iterator[Counts]:
-    """Yield the combinations with one node less. There is a combination for each kind that has any nodes."""
+    """Yield the combinations with one node fewer, one for each kind that has any nodes."""
     for kind, count in enumerate(counts):
         if count:
             yield (*counts[:kind], count - 1, *counts[kind + 1 :])
@@ -276,9 +273,9 @@ def _under(counts: Counts, short: Counts) -> bool:
 def tied(records: Sequence[PodRecord], added: Sequence[Sequence[str]]) -> Iterator[PodRecord]:
     """Yield the bound pods for which another node had the same score.
 
-    An empty new node that is like the chosen node does not count. `records` are in queue order, and `added` contains
-    the names of the new nodes of each kind. If a pod was tried several times, or together with its group, it is not
-    known when the pod was bound; the other node then does not count as empty.
+    An empty new node of the same kind as the chosen one does not count. `records` are in queue order, and `added` has
+    the names of the new nodes of each kind. If a pod was tried more than once, or as part of a group, it is not known
+    when the pod was bound, so its node never counts as empty.
     """
     records = sorted(records, key=lambda record: -(record.pod.spec.priority or 0))
     kinds = {name: kind for kind, names in enumerate(added) for name in names}

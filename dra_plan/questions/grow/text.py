@@ -17,11 +17,11 @@ FEWER_MAY_DO = (
     "kube-scheduler chooses a node for one pod at a time. If you choose the nodes, fewer new nodes may be enough: "
     "`dra-plan place` finds out."
 )
-"""The note that the number is that of the scheduler."""
+"""A note that manual scheduling may need fewer nodes."""
 
 
 def one_node_fewer(document: GrowthDocument) -> list[str]:
-    """Return the options of `place` that add one node fewer, or nothing if no node or only one is needed."""
+    """Return the options with which `place` adds one node fewer, or nothing if at most one node is needed."""
     numbers = {kind.like: kind.count for kind in document.kinds if kind.count}
     if document.outcome != "Found" or sum(numbers.values()) <= 1:
         return []
@@ -34,20 +34,17 @@ TIED = (
     "If several nodes had the same score, the first one in node order was chosen. In a real cluster, the "
     "scheduler may choose any of these nodes, so the number may differ."
 )
-"""The note for answers that depend on ties between nodes."""
+"""A note for results that depend on ties between nodes."""
 
 
 def table(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
-    """Return the pods for which no number of nodes is enough, and the number of nodes of each kind.
-
-    The reasons why fewer nodes are not enough follow.
-    """
+    """Return the pods that new nodes cannot help, the number of nodes of each kind, and why fewer are not enough."""
     told = [*refusals.paragraphs(document.refusals), *_helpless(document), _kinds(document), *_sentences(document)]
     return [*told, *_fewer(document), target(document)]
 
 
 def wide(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
-    """Return the table, with every new node and the node's pods."""
+    """Return the same content as `table`, plus every new node and its pods."""
     made = Table(("NEW NODE", "LIKE", "PODS"), flexible=(2,))
     for node in document.nodes:
         made.add(node.name, node.like, ", ".join(map(_pod, node.pods)))
@@ -71,7 +68,7 @@ def _helpless(document: GrowthDocument) -> Iterator[Part]:
 
 
 def alike(pods: Sequence[UnboundPod]) -> Iterator[tuple[str, str]]:
-    """Yield the names of all pods with the same message, and the message."""
+    """Yield the names of the pods that share a message, and the message."""
     found: dict[str, list[str]] = {}
     for pod in pods:
         found.setdefault(pod.message or "", []).append(f"{pod.namespace}/{pod.name}")
@@ -121,10 +118,10 @@ def _no_help(document: GrowthDocument) -> str:
 
 
 def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
-    """Return a condition for a sentence that is true only if ties between nodes are broken in the same way.
+    """Return a condition for a sentence, such as " if the first of equally good nodes is always chosen".
 
-    If `helpless` is set, the sentence is about the pods for which no number of nodes is enough. If no ties matter, the
-    condition is "".
+    It is "" if ties between nodes do not matter. If `helpless` is set, the sentence is about the pods that new nodes
+    cannot help.
     """
     tied = any(pod.fits_alone for pod in document.beyond_help) if helpless else document.tied
     return " if the first of equally good nodes is always chosen" if tied else ""
@@ -153,7 +150,7 @@ def _undecided(document: GrowthDocument) -> str:
 
 
 def tried(numbers: Sequence[TriedNumber]) -> str:
-    """Return the number of nodes of each kind, in words."""
+    """Return a phrase such as `2 like a and 1 like b`."""
     said = [f"{number.count} like {number.like}" for number in numbers if number.count]
     return " and ".join(said) or "no new nodes"
 
@@ -172,7 +169,7 @@ def _pod(pod: ObjectName) -> str:
 
 
 def names(document: GrowthDocument) -> str:
-    """Return a line of the form `LIKE NUMBER` for each kind. If the number is unknown, it is `-`."""
+    """Return a line of the form `LIKE NUMBER` for each kind of node. An unknown number is printed as `-`."""
     lines = (f"{kind.like} {'-' if kind.count is None else kind.count}" for kind in document.kinds)
     return "".join(f"{shown.line(line)}\n" for line in lines)
 

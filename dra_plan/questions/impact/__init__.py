@@ -1,1 +1,1 @@
-"""The effect of applying objects."""
+"""What happens when objects are applied."""

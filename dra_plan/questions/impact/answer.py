@@ -1,4 +1,4 @@
-"""`impact`: the effect of applying objects."""
+"""`impact`: what happens to pods, claims and devices when objects are applied."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Impact(PrintedAnswer[ImpactDocument]):
     """The result of `impact`. Iterating over it yields the affected pods, the worst affected first."""
 
     difference: ClusterDiff
-    """The differences between the cluster without the objects and with them."""
+    """The differences between the clusters before and after the change."""
     written: AppliedEdit
     pods: tuple[AffectedPod, ...]
     later: tuple[LaterPods, ...]
@@ -94,21 +94,18 @@ class Impact(PrintedAnswer[ImpactDocument]):
 
 @dataclass(frozen=True)
 class WrittenChange:
-    """The cluster after the change: its objects, its release, and the objects that the change writes.
-
-    If the change writes no objects, `written` is None.
-    """
+    """The cluster and its release after the change, and the applied objects (None if there are none)."""
 
     inventory: Inventory
     target: Target
     written: AppliedEdit | None
     refused: Sequence[ApiServerRefusal] = ()
-    """The objects that the API server rejects, and that are therefore not written."""
+    """The objects that are not applied because the API server rejects them."""
     notices: Sequence[Notice] = ()
 
 
 def impact_of(before: Inventory, target: Target, change: WrittenChange, question: Question) -> Impact:
-    """Return the differences between a cluster and the changed cluster. Both are settled first.
+    """Return the effects of a change. Controllers act in both clusters until nothing changes.
 
     Raises the same errors as `schedule`.
     """
@@ -176,7 +173,7 @@ def _affected(pod: ChangedPod, known: Collection[tuple[str, str]]) -> AffectedPo
 
 
 def effect_of(pod: ChangedPod) -> PodEffect:
-    """Return the effect of the change on the pod."""
+    """Return how the change affects the pod."""
     before, after = pod.before, pod.after
     if pod.change == "Undecided":
         return "Undecided"

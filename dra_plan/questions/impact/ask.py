@@ -33,12 +33,12 @@ class ImpactOptions(PodOptions, Allotted, total=False):
 def impact(
     cluster: LoadedCluster, objects: LoadedCluster | None = None, *owners: str, **options: Unpack[ImpactOptions]
 ) -> Impact:
-    """Return the effect of applying `objects`: pods that are terminated, stay without a node, or start.
+    """Return what happens when `objects` are applied: which pods are terminated, left without a node, or started.
 
     The objects are applied as in `Cluster.applied`. If one of them is a DeviceTaintRule, the cluster is assumed to
-    serve this kind. If `to_kubernetes_version` is set, the cluster has this release after the change, and serves
-    DeviceTaintRules only from then on; `objects` may then be None. The other arguments and the errors are the same as
-    for `schedule`. In addition, UsageError is raised if nothing changes.
+    support DeviceTaintRules. If `to_kubernetes_version` is set, the cluster is also upgraded to this release, and
+    DeviceTaintRules are supported only after the upgrade; `objects` may then be None. The other arguments and the
+    errors are the same as for `schedule`. In addition, UsageError is raised if nothing would change.
     """
     from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The effect of written objects on devices: those that a taint rule selects, and pools that lose slices."""
+"""How the change affects devices: which devices a taint rule selects, and which pools lose slices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SELECTS_NOTHING = "rule-taints-nothing"
 
 
 def rule_taints(inventory: Inventory, view: View, written: Sequence[DeviceTaintRule]) -> list[RuleTaint]:
-    """Return how many published devices each of the rules selects, and how many of these devices are allocated."""
+    """Return how many published devices each rule selects, and how many of the selected devices are allocated."""
     taken = {
         (one.driver, one.pool, one.device)
         for claim in inventory.claims
@@ -52,10 +52,7 @@ def _reached(view: View, rule: DeviceTaintRule) -> Iterator[tuple[str, str, str]
 
 
 def of_rules(taints: Sequence[RuleTaint], inventory: Inventory) -> Iterator[Notice]:
-    """Yield a notice for each rule that selects no device.
-
-    The notice names the rule's field that matches no device.
-    """
+    """Yield a notice for each rule that selects no device, which names the field that matches none."""
     for told in taints:
         if told.reason and told.reason != IGNORED:
             said, source = f"taints no device: {told.reason}", inventory.source(("DeviceTaintRule", "", told.name))
@@ -63,7 +60,7 @@ def of_rules(taints: Sequence[RuleTaint], inventory: Inventory) -> Iterator[Noti
 
 
 IGNORED = "DRADeviceTaintRules is off"
-"""The reason why a rule taints nothing in a cluster that ignores rules."""
+"""The reason given for a rule when the cluster ignores taint rules."""
 
 
 def _mistaken(view: View, rule: DeviceTaintRule) -> str:
@@ -87,10 +84,9 @@ def _mistaken(view: View, rule: DeviceTaintRule) -> str:
 
 
 def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
-    """Yield the pools that were complete before the change and that are no longer complete.
+    """Yield the pools that are complete before the change and incomplete afterwards.
 
-    The newest slices of a pool declare how many slices the pool has. The pool is complete if it has this number of
-    newest slices.
+    A pool is complete if the number of its newest slices equals the number that they declare.
     """
     if before.slices is after.slices:
         return
@@ -103,7 +99,7 @@ def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
 
 
 def broken(one: BrokenPool) -> str:
-    """Return the reason why no device of the pool can be allocated, without the full stop."""
+    """Return why no device of the pool can be allocated, without a full stop."""
     stated = " or ".join(map(str, one.stated))
     there = f"Pool {one.driver}/{one.pool} has {counted(one.slices, 'slice')}, and they say that it has {stated}"
     return f"{there}: none of its devices can be allocated until that is corrected"

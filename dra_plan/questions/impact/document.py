@@ -33,73 +33,80 @@ PodEffect = Literal[
     "Waits",
     "Other",
 ]
-"""Gone: it runs, ends, and nothing recreates it. WithoutPlace: its replacement gets no node. EvictedAgain: its
-replacements are evicted as well, endlessly. Moves, Restarts: its replacement gets another node, or the same one.
-Starts, NoLongerStarts: it is pending, and gets a node only after, or only before. Elsewhere: it is pending, and gets
-another node. Refused: the API server no longer accepts it. Undecided: a search was cut short. Waits: it is new, and
-gets no node. Other: it is pending in both, with a different scheduler message."""
+"""Gone: the pod is running, ends, and is not recreated. WithoutPlace: the pod's replacement gets no node. EvictedAgain:
+the pod's replacements are evicted too, endlessly. Moves, Restarts: the pod's replacement gets another node, or the same
+one. Starts, NoLongerStarts: the pending pod gets a node only with the change, or only without it. Elsewhere: the
+pending pod gets a different node. Refused: the API server no longer accepts the pod. Undecided: a search was cut short.
+Waits: the pod is new and gets no node. Other: the pod stays pending with a different scheduler message."""
 
 
 class AffectedPod(ChangedPod, frozen=True, kw_only=True):
-    """A pod that the change affects, with its state before and after the change."""
+    """A pod that the change affects, with its states before and after the change."""
 
     effect: PodEffect
     foreseen: Annotated[
-        bool, Meta(description="A controller would create the pod. Except in a StatefulSet, its name is a placeholder.")
+        bool,
+        Meta(
+            description=(
+                "Whether a controller would create the pod. Its name is then a placeholder, except in a StatefulSet."
+            )
+        ),
     ] = False
 
 
 class QuotaUse(DocumentPart, frozen=True, kw_only=True):
-    """The usage of a resource in a quota.
-
-    The change writes the quota, or the quota keeps pods or their claims from being created.
-    """
+    """The usage of one resource of a quota that the change applies, or that keeps pods or claims from being created."""
 
     namespace: str
     name: Text
     resource: Text
-    used: Annotated[str, Meta(description="The usage as soon as the objects are applied.")]
+    used: Annotated[str, Meta(description="The usage right after the objects have been applied.")]
     used_after: Annotated[str, Meta(description="The usage once the cluster has settled.")]
     hard: str
     exceeded: Annotated[
-        bool, Meta(description="The usage in the end exceeds the quota, which terminates no running pod.")
+        bool, Meta(description="Whether the usage exceeds the quota in the end. This does not terminate running pods.")
     ]
-    pods: Annotated[Amount, Meta(description="Pods that are not created, or get no claim, because of it.")]
+    pods: Annotated[
+        Amount, Meta(description="Pods that are not created, or whose claims are not created, because of the quota.")
+    ]
     unstated: Annotated[
         Amount,
-        Meta(description="Running pods that do not set this request or limit and could not be created again."),
+        Meta(description="Running pods that could not be recreated, because they do not set this request or limit."),
     ] = 0
-    scopes: Annotated[list[str], Meta(description="Its scopes, if they include no pod of its namespace.")] = []
-    out_of_scope: Annotated[Amount, Meta(description="The pods of its namespace, if its scopes include none.")] = 0
-    counts_nothing: Annotated[str, Meta(description="Why no object counts as this resource; empty if some can.")] = ""
+    scopes: Annotated[
+        list[str], Meta(description="The scopes of the quota, if no pod in its namespace is in scope.")
+    ] = []
+    out_of_scope: Annotated[
+        Amount, Meta(description="The number of pods in the quota's namespace, if none of them is in scope.")
+    ] = 0
+    counts_nothing: Annotated[
+        str, Meta(description="Why the quota can never count an object as this resource; empty if it can.")
+    ] = ""
 
     @property
     def refuses(self) -> bool:
-        """Return whether the quota keeps existing pods or claims, or their replacements, from being created."""
+        """Return whether the quota prevents pods, claims or their replacements from being created."""
         return bool(self.exceeded or self.pods or self.unstated)
 
 
 class RuleTaint(DocumentPart, frozen=True, kw_only=True):
-    """An applied device taint rule, and the devices that it selects."""
+    """An applied device taint rule, and the number of devices that it selects."""
 
     name: Text
     key: str
     effect: str
-    devices: Annotated[Amount, Meta(description="Published devices that get the taint.")]
-    in_use: Annotated[Amount, Meta(description="Those of them that claims have before.")]
-    reason: Annotated[str, Meta(description="Why it taints none; empty if it taints some.")] = ""
+    devices: Annotated[Amount, Meta(description="The number of published devices that get the taint.")]
+    in_use: Annotated[Amount, Meta(description="The number of tainted devices that claims use before the change.")]
+    reason: Annotated[str, Meta(description="Why the rule taints no device; empty if it taints some.")] = ""
 
 
 class BrokenPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool with fewer slices than the slices themselves declare.
-
-    None of its devices is allocated until the pool is complete.
-    """
+    """A pool with fewer slices than the slices declare. Its devices cannot be allocated until the pool is complete."""
 
     driver: Text
     pool: Text
     slices: Amount
-    stated: Annotated[list[int], Meta(description="The numbers that the slices state.")]
+    stated: Annotated[list[int], Meta(description="The numbers of slices that the slices declare.")]
 
 
 class LaterPods(DocumentPart, frozen=True, kw_only=True):
@@ -107,34 +114,40 @@ class LaterPods(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     stateful_set: Text
-    waits_for: Annotated[Text, Meta(description="The earlier pod.")]
+    waits_for: Annotated[Text, Meta(description="The earlier pod that gets no node.")]
     pods: list[Text]
 
 
 class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The effect of objects, or of another release, on a cluster.
+    """What happens to a cluster when objects are applied or the release changes.
 
-    `target` is the target of the cluster after the change.
+    `target` describes the cluster after the change.
     """
 
     kind: Literal["Impact"] = "Impact"
     upgraded_from: Annotated[
-        AnswerTarget | UnsetType, Meta(description="The release before; absent if it is the same.")
+        AnswerTarget | UnsetType, Meta(description="The release before the change; absent if it stays the same.")
     ] = UNSET
     applied: list[AppliedObject]
-    pods: Annotated[list[AffectedPod], Meta(description="Running pods that are terminated come first.")]
+    pods: Annotated[
+        list[AffectedPod], Meta(description="The affected pods. Running pods that are terminated come first.")
+    ]
     later_pods: list[LaterPods] = []
     claim_sets: Annotated[
-        list[ChangedClaimSet], Meta(description=("Pending or future pods and claims that fit differently."))
+        list[ChangedClaimSet], Meta(description=("Claim sets of pending or future pods whose results differ."))
     ]
     selectors: list[ChangedSelector]
-    held_devices: Annotated[list[HeldDevice], Meta(description="Devices that claims gained or lost.")]
+    held_devices: Annotated[list[HeldDevice], Meta(description="Devices that claims gain or lose.")]
     pools: list[ChangedPool]
     quotas: list[QuotaUse]
-    taints: Annotated[list[RuleTaint], Meta(description="The devices that each applied DeviceTaintRule taints.")] = []
-    broken_pools: Annotated[
-        list[BrokenPool], Meta(description="Broken pools that were complete before, or are new.")
+    taints: Annotated[
+        list[RuleTaint], Meta(description="The devices that each of the applied DeviceTaintRules taints.")
     ] = []
-    unsettled: Annotated[str, Meta(description="Why the cluster never settles afterwards; empty if it does.")] = ""
+    broken_pools: Annotated[
+        list[BrokenPool], Meta(description="Incomplete pools that were complete before the change, or are new.")
+    ] = []
+    unsettled: Annotated[str, Meta(description="Why the cluster never settles after the change; empty if it does.")] = (
+        ""
+    )
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]

@@ -1,4 +1,4 @@
-"""The gate rules for an Impact: a running pod that loses its node fails, and so does any other loss."""
+"""The gate rules for an Impact, which fails for a running pod that loses its node, and for any other loss."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dra_plan.questions.impact.document import ImpactDocument
 from dra_plan.text.gate import Gate, Judge, Verdict
 
 LOSSES = ("Gone", "WithoutPlace", "EvictedAgain", "NoLongerStarts", "Refused", "Waits")
-"""Effects that fail."""
+"""The effects that fail the gate."""
 
 
 def _verdicts(gate: Gate, document: ImpactDocument) -> list[Verdict]:

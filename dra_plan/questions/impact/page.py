@@ -1,4 +1,4 @@
-"""The page of `impact`: before and after, with the pods that end, move and start."""
+"""The page of `impact`: the cluster before and after the change, and the pods that end, move or start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is used of quotas that are written, or that keep pods or their claims from being created."""
+"""The usage of quotas that are applied, or that prevent pods or claims from being created."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from dra_plan.api.core import Pod, ResourceQuota
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.quantity import parse
 from dra_plan.claims.owners import ended
-from dra_plan.controllers.quota import DEVICES, Quotas, counts_pods_or_claims, in_scope, never_counted, scopes_of, unset
+from dra_plan.controllers.over_quota import DEVICES
+from dra_plan.controllers.quota import Quotas, counts_pods_or_claims, in_scope, never_counted, scopes_of, unset
 from dra_plan.planner.answer import counted
 from dra_plan.questions.impact.document import AffectedPod, PodEffect, QuotaUse
 from dra_plan.whatif.edits import comes_back
@@ -20,9 +21,9 @@ _STOPPED: tuple[PodEffect, ...] = ("WithoutPlace", "NoLongerStarts", "Refused", 
 def quota_uses(
     before: Inventory, end: Inventory, written: Collection[tuple[str, str, str]], pods: Sequence[AffectedPod]
 ) -> Iterator[QuotaUse]:
-    """Yield the usage of quotas that the change writes, and of quotas that keep a pod or its claim from being created.
+    """Yield the usage of each quota that the change applies, or that prevents a pod or claim from being created.
 
-    `before` is the cluster right after the change, and `end` is the settled cluster.
+    `before` is the cluster right after the change, and `end` is the cluster once the controllers have acted.
     """
     refused = _refused(pods)
     now, later = (_sums(inventory) for inventory in (before, end))
@@ -71,7 +72,7 @@ def _unstated(quotas: Quotas, quota: ResourceQuota, pods: Iterable[Pod]) -> Coun
 
 
 def of_quotas(quotas: Iterable[QuotaUse], inventory: Inventory) -> Iterator[Notice]:
-    """Yield a notice for each resource in a written quota under which no objects are counted at all."""
+    """Yield a notice for each resource of an applied quota that can never count any object."""
     for one in quotas:
         if one.counts_nothing:
             said = f"counts nothing as {one.resource}: {one.counts_nothing}"
@@ -80,7 +81,7 @@ def of_quotas(quotas: Iterable[QuotaUse], inventory: Inventory) -> Iterator[Noti
 
 
 COUNTS_NOTHING = "quota-counts-nothing"
-"""The code of the warning about a quota for a class that does not exist."""
+"""The code of the warning about a quota that counts nothing because its class does not exist."""
 
 
 def _refused(pods: Iterable[AffectedPod]) -> dict[tuple[str, str], dict[str, int]]:
@@ -116,7 +117,7 @@ def _sums(inventory: Inventory) -> Quotas:
 
 
 def sentences(quotas: Sequence[QuotaUse]) -> Iterator[str]:
-    """Yield what each quota now rejects, and which of the quota's resources never count anything."""
+    """Yield sentences about what each quota now rejects, and about resources that never count any object."""
     exceeded, used_up = "Usage exceeds quota {}: running pods are not terminated, but", "Quota {} is used up:"
     for over, begin in ((True, exceeded), (False, used_up)):
         found: dict[str, dict[str, None]] = {}

@@ -1,6 +1,6 @@
-"""Reports of `impact`: one check per affected pod, claim set, allocated device, selector and quota.
+"""Reports of `impact`, with one check per affected pod, claim set, allocated device, selector and quota.
 
-They are shown at the first object to be written: the origin of the change.
+Each check points to the first object that the change applies.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _CODES = {"NoLongerStarts": "no-longer-starts", "Refused": refusals.CODE, "Undec
 def content(document: ImpactDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
     """Return the results and warnings as the content of CI reports.
 
-    `origins` says from which files the objects come.
+    `origins` maps objects to their files.
     """
     at = _place(document, origins)
     checks = [_pod(pod, gate, at) for pod in document.pods]

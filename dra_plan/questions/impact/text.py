@@ -1,4 +1,4 @@
-"""`impact -o table`, `-o wide`, `-o markdown` and `-o name`: the pods that end and when, then all other changes."""
+"""`impact -o table`, `-o wide`, `-o markdown` and `-o name`: which pods end and when, followed by all other changes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from dra_plan import shown
 from dra_plan.controllers.device_eviction import BY_DEVICE_TAINT
-from dra_plan.controllers.quota import in_words
+from dra_plan.controllers.over_quota import in_words
 from dra_plan.documents.scheduling import BY_CHANCE
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
@@ -56,26 +56,23 @@ EFFECTS: dict[PodEffect, str] = {
     "Waits": "New and waiting",
     "Other": "Waits for another reason",
 }
-"""The wording of effects."""
+"""How tables name each effect."""
 
 _QUIET: tuple[PodEffect, ...] = ("Other",)
 """Effects that only have rows in `-o wide`."""
 
 NOTHING = "Nothing changes for any pod, claim or selector"
 MOST_ROWS = 40
-"""The number of pod rows in a table; `-o wide` has all."""
+"""The maximum number of pod rows in a table. `-o wide` shows all pods."""
 
 
 def table(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
-    """Return rows of pods, with equal pods merged.
-
-    Rows of claim sets, selectors and claims follow, and then a summary.
-    """
+    """Return rows of pods (one row for pods with the same effect), claim sets, selectors and claims, and a summary."""
     return _parts(document, whole=False)
 
 
 def wide(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
-    """Return the table with a row for each pod, and with complete messages."""
+    """Return the same content as `table`, with a row for each pod and complete messages."""
     return _parts(document, whole=True)
 
 
@@ -99,7 +96,7 @@ def _releases(document: ImpactDocument) -> Iterator[str]:
 
 
 def headline(document: ImpactDocument) -> str:
-    """Return a sentence with the results for running and pending pods, without the full stop."""
+    """Return a sentence about what happens to running and pending pods, without a full stop."""
     counts = Counter(pod.effect for pod in document.pods)
     ending = sum(counts[effect] for effect in ("Gone", "WithoutPlace", "EvictedAgain", "Moves", "Restarts"))
     said = []
@@ -180,7 +177,7 @@ def _place(pod: AffectedPod) -> tuple[str, Sequence[str]]:
 def row_name(pods: Sequence[AffectedPod]) -> str:
     """Return the names of the pods in a row.
 
-    If the names are only placeholders, return the owner and the number of the owner's pods.
+    If the names are placeholders, returns the owner and the number of pods instead.
     """
     if not is_placeholder(pods[0]):
         return listed([f"{pod.namespace}/{pod.name}" for pod in pods])
@@ -189,12 +186,12 @@ def row_name(pods: Sequence[AffectedPod]) -> str:
 
 
 def is_placeholder(pod: AffectedPod) -> bool:
-    """Return whether the pod's name is a placeholder, because its controller will choose another name."""
+    """Return whether the pod's name is a placeholder, because its controller generates names."""
     return pod.foreseen and pod.owner.partition("/")[0] not in ("", "StatefulSet")
 
 
 def when_it_ends(pod: AffectedPod) -> str:
-    """Return when and why the pod is terminated, or an empty string if it is not terminated."""
+    """Return when and why the pod is terminated, or "" if it is not."""
     ending = pod.after.ended if pod.after is not None else None
     return f"{when(ending.second, ending.time)} ({ending.by})" if ending is not None else ""
 
@@ -341,10 +338,7 @@ def _unsettled(document: ImpactDocument) -> Iterator[str]:
 
 
 def unsettled(document: ImpactDocument) -> str:
-    """Return a sentence that says that the cluster never settles, or settles only by chance.
-
-    The sentence has no full stop.
-    """
+    """Return a sentence that states that the cluster never settles, or settles only by chance. It has no full stop."""
     return f"Afterwards the cluster {unsettled_words(document.unsettled)}"
 
 
@@ -372,24 +366,24 @@ _TAINTED = {
 
 
 def lost_selectors(document: ImpactDocument) -> str:
-    """Return a sentence about selectors that no longer match anything, without the full stop.
+    """Return a sentence about selectors in use that would match no device, or "" if there are none.
 
-    If there are no such selectors, the text is empty.
+    The sentence has no full stop.
     """
     lost = sum(one.lost for one in document.selectors)
     return f"{counted(lost, 'selector')} in use would match no device" if lost else ""
 
 
 def applied(document: ImpactDocument) -> str:
-    """Return the names of the applied objects, and whether each object is created or changed."""
+    """Return the names of the applied objects, and whether each is created or changed."""
     return listed([written(one) for one in document.applied], 4)
 
 
 def names(document: ImpactDocument) -> str:
-    """Return a line `pod/NAMESPACE/NAME EFFECT` for each affected pod.
+    """Return a line of the form `pod/NAMESPACE/NAME EFFECT` for each affected pod.
 
-    Lines for claim sets with changed results, for lost selectors and for exceeded quotas follow. If a pod has no name
-    yet, its line names its owner.
+    A pod that has no name yet is listed under its owner. Further lines list claim sets whose result changes, selectors
+    that no longer match, and exceeded quotas.
     """
     pods = [f"{_real_name(pod)} {pod.effect}" for pod in document.pods]
     sets = [f"{claim_set_name(one)} {one.change}" for one in document.claim_sets]

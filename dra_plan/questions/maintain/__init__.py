@@ -1,1 +1,1 @@
-"""The order in which nodes can be drained and returned to service."""
+"""An order in which nodes can be drained and returned to service."""

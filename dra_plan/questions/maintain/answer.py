@@ -1,4 +1,4 @@
-"""`maintain`: simulate drains to find an order in which nodes can be drained, or show that every order fails."""
+"""`maintain`: an order in which nodes can be drained, or a proof that every order fails."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dra_plan.releases import Target
 from dra_plan.whatif.edits import comes_back
 
 MOST_DRAINS = 2_000
-"""The maximum number of waves that are simulated. If none of them leads to an order, the result is Undecided."""
+"""The maximum number of simulated waves. If no order is found within this limit, the result is Undecided."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,7 +42,8 @@ class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
     surge: tuple[str, ...] = ()
     selectors: tuple[ChangedSelector, ...] = ()
     path: tuple[Inventory, ...] = ()
-    """The cluster before the first wave, with the surge nodes, and after each wave; at the stop, its last state."""
+    """The cluster before the first wave (with the surge nodes) and after each wave. If the drain stops, the last
+    element is the cluster at that point."""
 
     def __iter__(self) -> Iterator[Wave]:
         return iter(self.waves)
@@ -68,19 +69,19 @@ class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
 
 @dataclass(frozen=True, kw_only=True)
 class Upgrade:
-    """The changes to nodes that return to service, and the temporary nodes."""
+    """The changes to nodes when they return to service, and the surge nodes."""
 
     to: Inventory | None = None
-    """The ResourceSlices and Nodes with which nodes return to service."""
+    """The new ResourceSlices and Nodes; None if nodes return unchanged."""
     kubelet_version: str = ""
     surge: Sequence[tuple[int, str]] = ()
-    """The number of surge nodes, and their model nodes."""
+    """Pairs of a number of surge nodes and the node that they are copied from."""
 
 
 def maintenance(
     inventory: Inventory, target: Target, question: Question, at_once: int = 1, upgrade: Upgrade | None = None
 ) -> MaintenancePlan:
-    """Return an order for draining the nodes of the question. If the question names no nodes, all nodes are drained.
+    """Return an order for draining the nodes that the question names, or all nodes if it names none.
 
     A wave has at most `at_once` nodes. Raises UsageError for unknown nodes and an invalid `upgrade`, and InputError for
     input without nodes.

@@ -18,7 +18,7 @@ def _each(given: list[str] | None) -> list[str] | None:
 
 
 class MaintainOptions(Bounded, Allotted, total=False):
-    """The options that select nodes and say how many nodes are drained at a time."""
+    """The options that select nodes and set how many nodes are drained at a time."""
 
     nodes: Annotated[
         Names,
@@ -67,12 +67,15 @@ class MaintainOptions(Bounded, Allotted, total=False):
 def maintain(cluster: LoadedCluster, **options: Unpack[MaintainOptions]) -> MaintenancePlan:
     """Return an order in which these nodes can be drained and returned to service, in waves.
 
-    After each wave, every pod that ran before the wave has a node, chosen by the scheduler. No disruption budget is
-    violated: as in `kubectl drain`, as many pods are evicted as the budgets allow, and the next pods are evicted when
-    the replacements are ready. `surge` are additional temporary nodes, N=NODE or N=FILE, which are drained last and
-    then removed. `to` contains the ResourceSlices and Nodes with which drained nodes return; these slices replace all
-    slices that their driver has on the node. Raises UsageError for unknown nodes and for objects in `to` that do not
-    belong to one node. Raises InputError for input without nodes.
+    After each wave, every pod that ran before the wave runs on a node chosen by the scheduler. Disruption budgets are
+    respected as in `kubectl drain`: a pod whose budget is used up is evicted later, when the replacements of other pods
+    are ready.
+
+    `surge` adds temporary nodes, given as N=NODE or N=FILE; they are drained last and then removed. `to` contains new
+    ResourceSlices and Nodes for the drained nodes. A driver's new slices replace all of its slices on the node.
+
+    Raises UsageError for unknown nodes and for objects in `to` that do not belong to exactly one node, and InputError
+    for input without nodes.
     """
     from dra_plan.arguments import at_least_one, names, required
     from dra_plan.loaded import LoadedCluster

@@ -1,4 +1,4 @@
-"""`dra-plan maintain`: the order in which nodes can be drained and returned to service."""
+"""`dra-plan maintain`: an order in which nodes can be drained and returned to service."""
 
 from __future__ import annotations
 

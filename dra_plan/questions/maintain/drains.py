@@ -1,4 +1,4 @@
-"""One wave of a maintenance: nodes are cordoned, pods are evicted as budgets allow, and the nodes return to service."""
+"""One wave of a maintenance, in which nodes are cordoned, drained as far as budgets allow, and returned to service."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from dra_plan.whatif.edits import belongs_to_node, cordoned, replaced
 
 @dataclass(frozen=True)
 class DrainRules:
-    """The settings that all waves share, such as the target and the rules for evictions."""
+    """The settings that are the same for all waves, such as the target and the rules for evictions."""
 
     target: Target
     question: Question
     allows: Callable[[Index, Sequence[Pod]], tuple[list[Pod], str]]
-    """Returns the pods that budgets allow to evict now, and the budget that blocks the first of the others."""
+    """Returns the pods that can be evicted now, and the budget that blocks the first of the remaining pods."""
     back: GivenBack = field(default_factory=GivenBack)
     common: Common = field(default_factory=Common)
 
@@ -43,11 +43,10 @@ class Done:
 
 
 def wave(given: DrainRules, inventory: Inventory, names: Sequence[str]) -> Done | Stop:
-    """Return the cluster after these nodes have been drained and returned to service.
+    """Return the cluster after these nodes have been drained and returned, or the point at which the drain stops.
 
-    If the drain stops earlier, return the point where it stops. In each round, the pods that budgets allow to leave are
-    evicted. The scheduler then places the recreated pods before the next round. As with kubectl, a pod that returns to
-    the node because it tolerates the cordon stays on the node.
+    Pods are evicted in rounds, as budgets allow. After each round, the scheduler places the recreated pods. As with
+    kubectl, a pod that tolerates the cordon and returns to the node may stay there.
     """
     wanted = set(names)
     nodes = [cordoned(node) if node.metadata.name in wanted else node for node in inventory.nodes]
@@ -119,18 +118,18 @@ def _published(inventory: Inventory) -> set[str]:
 
 
 def started(before: Inventory, after: Inventory) -> list[PodAndNode]:
-    """Return the pods that are pending before and have a node afterwards."""
+    """Return the pods that are pending in `before` and have a node in `after`."""
     waited = {pod_key(pod) for pod in before.pods if is_waiting(pod)}
     return [placed(pod) for pod in after.pods if pod.spec.node_name and pod_key(pod) in waited]
 
 
 def placed(pod: Pod) -> PodAndNode:
-    """Return a pod with its node, for documents."""
+    """Return the document's entry for a pod and its node."""
     return PodAndNode(namespace=pod.metadata.namespace, name=pod.metadata.name, node=pod.spec.node_name)
 
 
 def leaving(inventory: Inventory, names: set[str]) -> Iterator[Pod]:
-    """Yield the pods that are terminated if these nodes are drained."""
+    """Yield the pods that are terminated when these nodes are drained."""
     for pod in inventory.pods:
         if pod.spec.node_name in names and not ended(pod) and not belongs_to_node(pod):
             yield pod

@@ -1,4 +1,4 @@
-"""The gate rules for a MaintenancePlan: it fails without an order, or if selectors in use fail afterwards."""
+"""The gate rules for a MaintenancePlan: fails if there is no order, or if selectors in use would fail afterwards."""
 
 from __future__ import annotations
 

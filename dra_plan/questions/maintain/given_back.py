@@ -1,4 +1,4 @@
-"""The changes of nodes in a maintenance: their state when they return to service, and temporary surge nodes."""
+"""How nodes change during a maintenance: new objects for returning nodes, and temporary surge nodes."""
 
 from __future__ import annotations
 
@@ -21,20 +21,17 @@ _OF_NODES = (ResourceSlice, Node)
 
 @dataclass(frozen=True)
 class GivenBack:
-    """The state in which nodes return after a drain: their slices, their Node objects, and the kubelet's version.
-
-    Surge nodes do not return.
-    """
+    """What drained nodes return with: ResourceSlices, Node objects and a kubelet version. Surge nodes do not return."""
 
     slices: Mapping[str, Sequence[ResourceSlice]] = field(default_factory=dict)
-    """The slices by node, which replace all slices of their drivers on it."""
+    """The new slices of each node. They replace all other slices of the same drivers on the node."""
     nodes: Mapping[str, Node] = field(default_factory=dict)
     kubelet_version: str = ""
     surge: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, objects: Inventory | None, kubelet_version: str, surge: Sequence[str]) -> GivenBack:
-        """Return the state in which nodes return. The slices and nodes in a file determine this state.
+        """Return what nodes return with: the slices and nodes in `objects`, and this kubelet version.
 
         Raises UsageError for objects that do not belong to a node.
         """
@@ -50,7 +47,7 @@ class GivenBack:
         return cls(slices, nodes, kubelet_version, frozenset(surge))
 
     def after(self, inventory: Inventory, names: Sequence[str]) -> Inventory:
-        """Return the cluster after these drained nodes have returned to service. Surge nodes are removed."""
+        """Return the cluster after these drained nodes have returned to service. Surge nodes are removed instead."""
         for name in names:
             if name in self.surge:
                 inventory = Without("node", name).apply(inventory).inventory
@@ -72,7 +69,7 @@ class GivenBack:
         return structs.replace(node, status=structs.replace(node.status, node_info=info))
 
     def told(self, names: Sequence[str]) -> Iterator[GivenBackNode]:
-        """Yield the changes of these nodes when they return. Nodes without changes are omitted."""
+        """Yield the changes to these nodes when they return. Unchanged nodes are omitted."""
         for name in names:
             slices = self.slices.get(name, ())
             changed = bool(slices) or name in self.nodes or bool(self.kubelet_version)
@@ -90,10 +87,9 @@ class GivenBack:
                 )
 
     def notices(self, names: Sequence[str]) -> Iterator[Notice]:
-        """Yield notices about nodes that return unchanged although other nodes change.
+        """Yield notices about nodes that return unchanged although others change, and about unused parts of the file.
 
-        Unused parts of the file have notices as well. Raises UsageError if no part of the file belongs to a drained
-        node.
+        Raises UsageError if nothing in the file belongs to a drained node.
         """
         given = self.slices.keys() | self.nodes.keys()
         if not given:
@@ -136,7 +132,7 @@ def _place(objects: Inventory, each: Object) -> str:
 
 
 MOST_NAMED = 3
-"""The number of nodes that a sentence names before it counts the rest."""
+"""The number of nodes that a sentence names before it counts the others."""
 
 
 def _few(names: Sequence[str]) -> str:
@@ -145,9 +141,9 @@ def _few(names: Sequence[str]) -> str:
 
 
 def with_surge(inventory: Inventory, wanted: Sequence[tuple[int, str]]) -> tuple[Inventory, list[str]]:
-    """Return the cluster with additional nodes, and the names of these nodes.
+    """Return the cluster with surge nodes, and the names of the surge nodes.
 
-    Each pair in `wanted` is a number of nodes and the model of these nodes. Raises UsageError in the same cases as
+    Each pair in `wanted` consists of the number of nodes and the node to copy. Raises UsageError in the same cases as
     `add_nodes`.
     """
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""The page of `maintain`: the waves in order, the moves of pods, and the final cluster."""
+"""The page of `maintain`: the waves in order, the pods that move, and the cluster after the last wave."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ RULES = {
 def content(document: MaintenanceDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
     """Return the content of CI reports.
 
-    It contains every drain of the order, or the point where the order stops, and the warnings.
+    The content covers every drain of the order, or the point at which the best attempt stopped, and the warnings.
     """
     checks = [ReportCase(f"node/{name}") for wave in document.waves for name in wave.nodes]
     if document.outcome != "Possible":

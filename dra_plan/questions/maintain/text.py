@@ -1,4 +1,4 @@
-"""`maintain -o table`, `-o wide`, `-o markdown` and `-o name`: a row per wave, or the stop."""
+"""`maintain -o table`, `-o wide`, `-o markdown` and `-o name`: a row per wave, or why no order was found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dra_plan.text.words import counted, listed
 
 
 def table(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row for each wave, with the number of pods that move."""
+    """Return a table with one row per wave, which includes the number of pods that move."""
     made = Table(("WAVE", "NODES", "MOVED", "TO"), flexible=(1, 3))
     for number, wave in enumerate(document.waves, 1):
         where = listed(sorted({pod.to_node for pod in wave.moved}), 4) if wave.moved else ""
@@ -26,7 +26,7 @@ def table(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row for each pod that moves, with the devices of its replacement."""
+    """Return a table with one row per pod that moves, which includes the devices of its replacement."""
     made = Table(("WAVE", "NODE", "POD", "TO", "DEVICES"), grouped=2, flexible=(2, 4))
     for number, wave in enumerate(document.waves, 1):
         for name in wave.nodes:
@@ -40,14 +40,14 @@ def wide(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
 
 
 def recreated(document: MaintenanceDocument) -> Iterator[str]:
-    """Yield a sentence about the names of recreated pods, if any pod moves more than once."""
+    """If a pod moves more than once, yield a sentence about the names of recreated pods."""
     moved = [(pod.namespace, pod.name) for wave in document.waves for pod in wave.moved]
     if len(set(moved)) < len(moved):
         yield "Recreated pods are listed under the names of the pods that they replace."
 
 
 def named(document: MaintenanceDocument, node: str) -> str:
-    """Return the node's name, and whether the node is temporary."""
+    """Return the node's name, marked if the node is a surge node."""
     return f"{node} (surge)" if node in document.surge else node
 
 
@@ -80,7 +80,7 @@ def _of_stop(stop: Stop) -> Iterator[str]:
 
 
 def broken_selectors(document: MaintenanceDocument) -> Iterator[str]:
-    """Yield the selectors that new pods need and that fail with an error when all nodes have returned."""
+    """Yield sentences about the selectors that would fail, or match no device, once all nodes have returned."""
     lost = [user for each in document.selectors if each.lost for user in each.used_by]
     if lost:
         users = listed([f"{user.kind.lower()}/{user.name}" for user in lost], 4)
@@ -93,9 +93,9 @@ def broken_selectors(document: MaintenanceDocument) -> Iterator[str]:
 
 
 def headline(document: MaintenanceDocument) -> str:
-    """Return a sentence with the number of nodes and waves, without the full stop.
+    """Return a sentence that states in how many waves the nodes can be drained, or that there is no order.
 
-    If there is no order, the sentence says so.
+    The sentence has no full stop.
     """
     if document.outcome != "Possible":
         return no_order(document).rstrip(".")
@@ -122,7 +122,7 @@ def _changes(document: MaintenanceDocument) -> Iterator[str]:
 
 
 def no_order(document: MaintenanceDocument) -> str:
-    """Return a sentence that says that there is no order, or that none was found."""
+    """Return a sentence that states that no order exists, or that none was found."""
     drains = counted(document.tried, "drain")
     if document.outcome == "Impossible" and document.stop is not None and document.stop.not_made_anew:
         return "No order drains these nodes safely."
@@ -134,10 +134,7 @@ def no_order(document: MaintenanceDocument) -> str:
 
 
 def beside(stop: Stop) -> Iterator[str]:
-    """Yield the pending pods that got a node before the drain stopped.
-
-    The pods that the last drain moved follow.
-    """
+    """Yield sentences about other pods: pending pods scheduled before the stop, and pods that the last drain moved."""
     if stop.started:
         names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in stop.started], 4)
         them = "it" if len(stop.started) == 1 else "them"
@@ -148,7 +145,7 @@ def beside(stop: Stop) -> Iterator[str]:
 
 
 def stopped(stop: Stop) -> str:
-    """Return the point at which the best attempt stops, and the reason, without the full stop."""
+    """Return the point at which the best attempt stopped, and why, without a full stop."""
     after = f"After {listed(stop.done, 6)} the" if stop.done else "The"
     said = f"{after} drain of {stop.node} stops at pod {stop.pod}"
     match stop.reason:
@@ -166,7 +163,7 @@ def stopped(stop: Stop) -> str:
 
 
 def names(document: MaintenanceDocument) -> str:
-    """Return a line `WAVE NODE` for every node."""
+    """Return a line of the form `WAVE NODE` for each node."""
     lines = [f"{number} {name}" for number, wave in enumerate(document.waves, 1) for name in wave.nodes]
     return "".join(f"{shown.line(line)}\n" for line in lines)
 

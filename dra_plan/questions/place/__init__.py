@@ -1,1 +1,1 @@
-"""The check that all pending pods can run together, regardless of the scheduler's choices."""
+"""Whether all pending pods can run together, if any choice of nodes and devices is allowed."""

@@ -1,10 +1,12 @@
-"""`place`: a placement of pods, or the proof that none exists, regardless of the scheduler's choices."""
+"""`place`: a placement of the pods, or a proof that none exists. The scheduler might choose a different placement."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+
+from msgspec import structs
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
@@ -50,26 +52,26 @@ from dra_plan.scheduler.cluster.keys import GroupKey, group_key
 
 @dataclass(frozen=True, repr=False)
 class PlacementPlan(PrintedAnswer[PlacementDocument]):
-    """The result of `place`. Iterating over it yields the pods with their nodes."""
+    """The result of `place`. Iterating over it yields the placed pods."""
 
     target: Target
     question: PlacementQuestion
     goals: tuple[Goal, ...]
     found: BestPlacement
     at_most: int
-    """The proved maximum number of pods in any placement."""
+    """A proved upper bound on the number of pods in a placement."""
     needs: tuple[Need, ...]
     groups: tuple[tuple[PodGroup, Need], ...]
-    """The named groups."""
+    """The pod groups named in the question, with the number of pods that each group needs."""
     outcome: PlacementOutcome
     proof: ProvedImpossible | None
     scheduler: SchedulerResult | None
     most: bool
     cut_short: bool = False
-    """True if the time limit or `stopped` ended the search early."""
+    """Whether the time limit or `stopped` ended the search early."""
     notices: tuple[Notice, ...] = ()
     refused: tuple[RefusedOwner, ...] = ()
-    """Selected pods and workloads that the API server rejects."""
+    """The selected pods and workloads that the API server rejects."""
 
     def __iter__(self) -> Iterator[PlacedPodEntry]:
         return iter(self.document.placed)
@@ -176,17 +178,16 @@ def place_pods(
     most: bool = False,
     stopped: Callable[[], bool] | None = None,
 ) -> PlacementPlan:
-    """Search for a placement of the pending or selected pods.
+    """Return a placement of the pending pods, or of the selected ones.
 
-    If the scheduler binds all of these pods, its result is the placement. Otherwise, another placement is searched for.
-    A named pod group needs minCount of its pods. In a placement, any other gang has either this number of pods or none.
-    Raises InputError for input without nodes, UsageError for unknown owners, and SolverMissingError if the solver is
-    needed but cannot be loaded.
+    The scheduler's own placement is used if it binds all of these pods. A named pod group needs `minCount` of its pods.
+    Any other gang is placed with that many pods or not at all. Raises InputError for input without nodes, UsageError
+    for unknown owners, and SolverMissingError if the solver is needed but cannot be loaded.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     inventory = resumed(inventory, question.owners, question.namespace)
     groups, owners = tell_groups_apart(inventory, question.owners, question.namespace)
-    chosen = _Chosen(groups, choice(inventory, target, replace(question, owners=owners)), bool(owners))
+    chosen = _Chosen(groups, choice(inventory, target, structs.replace(question, owners=owners)), bool(owners))
     taken = accepted(inventory, target, chosen, question.runtime_config)
     inventory = taken.inventory
     limit = SearchTime(question.deadline(), stopped or (lambda: False), question.progress)
@@ -344,9 +345,9 @@ def entry(placed: PlacedPod, index: Index) -> PlacedPodEntry:
 
 
 def maker(pod: Pod, index: Index) -> PodMaker | None:
-    """Return the workload from whose template the pod was created, directly or indirectly.
+    """Return the workload from whose pod template the pod was created, directly or through other controllers.
 
-    For a bare pod, return None.
+    Returns None for a bare pod.
     """
     top: Pod | AnyWorkload = pod
     for controller in index.owners.above(pod.metadata):

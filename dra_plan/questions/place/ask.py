@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PlaceOptions(PodOptions, Timed, total=False):
-    """The options that select the pods, the goal and the search time."""
+    """The options that select the pods, set the goal, and limit the search time."""
 
     most: Annotated[bool, Flag("--most", "Place as many pods as possible, starting with the highest priority.")]
     progress: Callable[[int, int], None] | None
@@ -22,14 +22,16 @@ class PlaceOptions(PodOptions, Timed, total=False):
 
 @spelled_out
 def place(cluster: LoadedCluster, *owners: str, **options: Unpack[PlaceOptions]) -> PlacementPlan:
-    """Return whether, and where, the pending pods can all run at the same time, regardless of kube-scheduler's choices.
+    """Return whether all pending pods can run at the same time, and where.
 
-    `owners`, including podgroup/NAME, or `namespace` and `selector`, select the pods. If `most` is set, as many pods as
-    possible are placed. At each priority, the number of gangs that start matters most, and then the number of pods. A
-    gang is placed with the number of pods that it needs, or not at all. The search ends after `timeout` seconds, or
-    when `stopped` returns true, with the bounds known at this time. `progress` is called with the number of node kinds
-    checked so far and the number of all node kinds. Raises UsageError for unknown owners, and InputError for input
-    without nodes.
+    kube-scheduler may place them differently. The pods are selected by `owners`, which may include podgroup/NAME, or by
+    `namespace` and `selector`. If `most` is set, as many pods as possible are placed: in order of priority, first as
+    many gangs as possible, and then as many pods. A gang is placed with the number of pods that it needs, or not at
+    all.
+
+    If the search takes more than `timeout` seconds, or `stopped` returns true, the result contains the bounds proved so
+    far. `progress` is called with the number of node kinds checked so far and their total number. Raises UsageError for
+    unknown owners, and InputError for input without nodes.
     """
     from dra_plan.arguments import callback, truth
     from dra_plan.questions.place.answer import place_pods

@@ -1,4 +1,4 @@
-"""`dra-plan place`: a placement of the pending pods."""
+"""`dra-plan place`: a placement of all pending pods."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from dra_plan.documents.refusals import Refusals
 from dra_plan.questions.capacity.document import PARTS as CAPACITY_PARTS
 
 PlacementOutcome = Literal["Placed", "Impossible", "Undecided", "Refused"]
-"""Refused: all remaining pods can be placed, but the API server rejects other selected pods."""
-"""Placed: everything requested fits at the same time. Impossible: a proof that it does not. Undecided: neither was
-found; `atLeast` and `atMost` are the number of pods known to fit, and the number not excluded."""
+"""Placed: everything requested fits at the same time. Impossible: it is proved that not everything fits. Undecided:
+there is neither a placement nor a proof; `atLeast` pods are known to fit, and more than `atMost` pods cannot. Refused:
+the remaining pods fit, but the API server rejects other selected pods."""
 
 
 class PodMaker(DocumentPart, frozen=True, kw_only=True):
-    """The workload from whose pod template a pod was created. It is in the pod's namespace."""
+    """The workload from whose template a pod was created. It is in the pod's namespace."""
 
     api_version: str
     kind: Text
@@ -34,42 +34,47 @@ class PlacedPodEntry(DocumentPart, frozen=True, kw_only=True):
     node: Text
     claims: Annotated[
         list[PlacedPodClaim],
-        Meta(description=("Its claims with new devices; a shared claim is listed for the first of its pods.")),
+        Meta(
+            description=(
+                "The pod's claims that get devices. A shared claim is listed only for the first pod that uses it."
+            )
+        ),
     ]
     made_by: Annotated[PodMaker | None, Meta(description=("The controller of the pod; absent for a bare pod."))] = None
 
 
 class PriorityLevel(DocumentPart, frozen=True, kw_only=True):
-    """The pods of one priority, and the gangs with this priority. The gangs come before the pods.
+    """The pods and gangs of one priority. Gangs are placed first.
 
-    The priority of a gang is the highest priority of its pods.
+    A gang has the highest priority of any of its pods.
     """
 
     priority: int
-    groups: Annotated[Amount, Meta(description="Gangs that have yet to start.")] = 0
-    started: Annotated[Amount, Meta(description="How many of them start.")] = 0
-    at_most_started: Annotated[Amount, Meta(description="Proved upper bound.")] = 0
+    groups: Annotated[Amount, Meta(description="The number of gangs that have not started.")] = 0
+    started: Annotated[Amount, Meta(description="The number of these gangs that start.")] = 0
+    at_most_started: Annotated[Amount, Meta(description="A proved upper bound on the number of gangs that start.")] = 0
     pods: Amount
     placed: Amount
-    at_most: Annotated[Amount, Meta(description="Proved upper bound, next to those of higher priority.")]
+    at_most: Annotated[Amount, Meta(description="A proved upper bound on `placed`, given the pods of higher priority.")]
 
 
 class WantedGroup(DocumentPart, frozen=True, kw_only=True):
-    """A named pod group, or a gang to which selected pods belong."""
+    """A named pod group, or a gang that contains selected pods."""
 
     namespace: str
     name: Text
-    pods: Annotated[Amount, Meta(description="The number of its pending pods that were selected.")]
+    pods: Annotated[Amount, Meta(description="The number of the group's pending pods that were selected.")]
     needed: Annotated[
-        Amount, Meta(description=("The number of its pending pods that must have a node; otherwise none counts."))
+        Amount,
+        Meta(description=("The number of the group's pending pods that must have a node for any of them to count.")),
     ]
     placed: Amount
 
 
 class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
-    """A set of pods that cannot be placed together. If it is `minimal`, it can be placed if any one pod is left out.
+    """A set of pods that cannot be placed together. If `minimal` is true, leaving out any one pod makes the rest fit.
 
-    Other sets that prove that there is no placement may have fewer pods.
+    There may be smaller sets of other pods that cannot be placed together either.
     """
 
     pods: Annotated[
@@ -79,27 +84,34 @@ class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
     alike: Annotated[
         list[ObjectName],
         Meta(
-            description="Other pending pods like these: the same is true of any set of these and `pods` of that size."
+            description=(
+                "Other pending pods that are equal to some of `pods`. Any equal number of pods from "
+                "both lists cannot run together either."
+            )
         ),
     ] = []
     group: Annotated[
         ObjectName | None,
-        Meta(description=("The gang of these pods, if too few of its pods were selected for it to start.")),
+        Meta(description=("The gang of the pods, if too few of its pods were selected for it to start.")),
     ] = None
     minimal: Annotated[
-        bool, Meta(description="Whether it is proved that without any one of these pods the others can be placed.")
+        bool, Meta(description="Whether it is proved that any pod can be left out to make the others fit.")
     ]
-    together: Annotated[Amount, Meta(description="How many of them are known to have room at the same time.")]
-    left: Annotated[ObjectName, Meta(description="A pod that has no place when the others are placed.")]
-    message: Annotated[str, Meta(description="The message of the scheduler for it then.")]
+    together: Annotated[Amount, Meta(description="The number of pods in the set that are known to fit together.")]
+    left: Annotated[ObjectName, Meta(description="The pod that does not fit once the others are placed.")]
+    message: Annotated[str, Meta(description="The scheduler's message for `left`.")]
     in_the_way: Annotated[
         NextCopy | None,
-        Meta(description="The reasons then; `nodesWithCopies` are nodes with other pods of the set."),
+        Meta(
+            description=(
+                "The reasons why `left` does not fit. `nodesWithCopies` counts nodes that have other pods of the set."
+            )
+        ),
     ]
 
 
 class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
-    """A pod for which the solver found a node, although another filter of the scheduler rejects the node."""
+    """A pod that cannot run on the node that the solver found, because another filter of the scheduler rejects it."""
 
     namespace: str
     name: Text
@@ -109,41 +121,55 @@ class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
 
 
 class SchedulerResult(DocumentPart, frozen=True, kw_only=True):
-    """The result of kube-scheduler for the same pods as in the placement."""
+    """What kube-scheduler does with the same pods."""
 
-    bound: Annotated[Amount, Meta(description=("The number of pods that it binds, without parts of gangs."))]
-    started: Annotated[Amount, Meta(description="How many gangs it starts.")]
+    bound: Annotated[
+        Amount, Meta(description=("The number of pods that the scheduler binds, without pods of incomplete gangs."))
+    ]
+    started: Annotated[Amount, Meta(description="The number of gangs that the scheduler starts.")]
     is_best: Annotated[
         bool | None,
-        Meta(description="Whether it is proved that no placement is better, by `priorities`; null if that is open."),
+        Meta(
+            description=(
+                "Whether it is proved that no placement is better in terms of `priorities`. Null if this is not known."
+            )
+        ),
     ]
 
 
 PARTS = CAPACITY_PARTS
-"""The structs of values that their types do not name."""
+"""Structs that are part of the document but do not appear in the types of its fields."""
 
 
 class PlacementDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The answer to the question whether all selected pods can be placed, and a placement."""
+    """Whether all selected pods can be placed, and a placement."""
 
     kind: Literal["Placement"] = "Placement"
     outcome: PlacementOutcome
     pods: Annotated[Amount, Meta(description="The number of selected pods.")]
-    at_least: Annotated[Amount, Meta(description="The number of them that can run at the same time.")]
-    at_most: Annotated[Amount, Meta(description="Proved upper bound.")]
+    at_least: Annotated[Amount, Meta(description="The number of selected pods that are known to fit together.")]
+    at_most: Annotated[
+        Amount, Meta(description="A proved upper bound on the number of selected pods that fit together.")
+    ]
     placed: Annotated[
         list[PlacedPodEntry],
-        Meta(description="The placement; empty if not all pods have a node, unless --most is given."),
+        Meta(description="The placement. Empty if not all pods have a node, unless --most is given."),
     ]
-    left: Annotated[list[ObjectName], Meta(description="The pods without a place, where `placed` is not empty.")]
+    left: Annotated[list[ObjectName], Meta(description="The pods that have no node in the placement.")]
     groups: list[WantedGroup]
-    proof: Annotated[ImpossibilityProof | None, Meta(description="Of what is Impossible.")]
+    proof: Annotated[
+        ImpossibilityProof | None, Meta(description="Why the pods cannot all be placed, if the outcome is Impossible.")
+    ]
     refused_afterwards: Annotated[
         list[RefusedAfterwards],
-        Meta(description="Pods without a place because of filters that the integer program ignores."),
+        Meta(description="Pods that get no node because of filters that the integer program ignores."),
     ]
-    priorities: Annotated[list[PriorityLevel], Meta(description="With --most: highest first.")]
-    scheduler: Annotated[SchedulerResult | None, Meta(description="With --most.")]
-    cut_short: Annotated[bool, Meta(description="Whether the search was cut short.")] = False
+    priorities: Annotated[
+        list[PriorityLevel], Meta(description="The result for each priority, the highest first; only with --most.")
+    ]
+    scheduler: Annotated[
+        SchedulerResult | None, Meta(description="The scheduler's own result for the pods; only with --most.")
+    ]
+    cut_short: Annotated[bool, Meta(description="Whether the search was ended early.")] = False
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]

@@ -1,4 +1,4 @@
-"""The page of `place`: a placement, or a set that proves that none exists, and the bounds."""
+"""The page of `place`: a placement or a set of pods that proves there is none, and the bounds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def page(answer: PlacementPlan, inventory: Inventory | None, view: View | None) 
 
 
 def fill_placement(made: Page, answer: PlacementPlan, inventory: Inventory | None, view: View | None) -> None:
-    """Add one picture of the whole placement to the page, followed by the pods."""
+    """Fill the page with one picture of the whole placement, followed by the pods."""
     document = answer.document
     made.picks_title, made.gets_word, made.opens_on = "Pods that wait", "given", 0
     bound = [_bound(each) for each in answer.found.placed] if document.placed else []

@@ -1,4 +1,4 @@
-"""The reason why pods cannot all be placed: a set that cannot run together, and an obstacle of one pod in it."""
+"""Why the pods cannot all be placed: a set of pods that cannot run together, and why one of them is rejected."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from dra_plan.scheduler.plugins.gang_scheduling import NOT_THERE
 from dra_plan.scheduler.refusals import Refusals, refusals
 
 MOST_TRIALS = 20
-"""The number of pod kinds up to which a set is tested for minimality: each kind takes a placement without one of it."""
+"""The maximum number of pod kinds in a set that is tested for minimality. Each kind costs one search for a
+placement."""
 
 
 @dataclass(frozen=True)
 class ProvedImpossible:
-    """A proof that pods cannot be placed together.
+    """A proof that some pods cannot be placed together.
 
-    `document` is the proof in the form of documents. `found` is a placement of all these pods except one. `left` is the
-    remaining pod, and `refused` says why it is rejected.
+    `document` is the proof as it appears in documents. `found` is a placement of all these pods except `left`, and
+    `refused` contains the reasons why `left` is rejected.
     """
 
     document: ImpossibilityProof
     found: BestPlacement
     left: PodToPlace
     refused: Refusals | None
-    """None if it was not checked because a gang has too few pods."""
+    """None if a gang has too few pods, in which case nothing was checked."""
 
 
 def pod_name(candidate: PodToPlace) -> ObjectName:
@@ -44,9 +45,9 @@ def pod_name(candidate: PodToPlace) -> ObjectName:
 
 
 def prove(question: PlacementQuestion, needs: Sequence[Need]) -> ProvedImpossible | None:
-    """Return a set of pods that cannot be placed, and why one of them does not fit when the others are placed.
+    """Return a set of pods that cannot be placed, and why one of them does not fit once the others are placed.
 
-    Return None if the search time ends before such a set is found.
+    Returns None if the search time ends before such a set is found.
     """
     short = next((group for group in question.groups.values() if group.is_short), None)
     if short is not None:

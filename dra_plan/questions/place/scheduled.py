@@ -1,4 +1,4 @@
-"""The scheduler's placement of the pods, which is known before any other is searched for."""
+"""The scheduler's own placement of the pods, which is computed before the search for another one."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from dra_plan.scheduler.simulate import SimulationResult
 
 @dataclass(frozen=True)
 class ScheduledPods:
-    """The pods that the scheduler binds. The pods of incomplete gangs are left out.
+    """The pods that the scheduler binds, without the pods of incomplete gangs.
 
-    If `evicts` is set, running pods were evicted, so the result is not a placement in addition to the running pods.
+    If `evicts` is set, running pods were evicted, so the running pods and the placed pods do not all fit.
     """
 
     placed: tuple[PlacedPod, ...]
     evicts: bool
 
     def as_best(self, asked: PlacementQuestion, goals: Sequence[Goal], bounds: Sequence[int]) -> BestPlacement:
-        """Return the scheduler's result as a placement with these bounds."""
+        """Return the scheduler's result as a placement with the given bounds."""
         there = {id(each.candidate) for each in self.placed}
         left = tuple(member for kind in asked.kinds for member in kind.members if id(member) not in there)
         return BestPlacement(self.placed, left, asked.reached(self.placed, goals), tuple(bounds))
 
     def told(self, asked: PlacementQuestion, goals: Sequence[Goal], found: BestPlacement) -> SchedulerResult:
-        """Return the number of bound pods and started gangs.
+        """Return the number of pods that the scheduler binds and of gangs that it starts.
 
-        The result also says whether the scheduler's result is proved best, or whether a better placement was found.
+        The result also says whether the scheduler's placement is proved to be the best, or a better one was found.
         """
         reached = asked.reached(self.placed, goals)
         is_best = True if reached >= found.bounds else False if found.reached > reached else None
@@ -44,7 +44,7 @@ class ScheduledPods:
 
 
 def scheduled(question: Question, chosen: Chosen, asked: PlacementQuestion) -> ScheduledPods:
-    """Return the scheduler's result for the selected pods. All other pending pods are ignored."""
+    """Return the scheduler's result for the selected pods. All other pending pods are left out."""
     ground = asked.ground
     enough = lambda: ground.time.is_over  # noqa: E731
     result = schedule_chosen(ground.simulation.inventory, ground.target, question, chosen, enough=enough)

@@ -1,7 +1,7 @@
-"""`place -o table`, `-o wide`, `-o name` and `-o patches`, which restrict pods to the nodes of a placement.
+"""`place -o table`, `-o wide`, `-o name`, and `-o patches`, which restricts pods to the nodes of a placement.
 
-The affinity of an existing pod cannot be changed (except behind scheduling gates), and pods of a workload share a
-template: comments above a patch list its limits.
+Each patch has comments about its limits: the affinity of an existing pod cannot be changed unless the pod has
+scheduling gates, and all pods of a workload share one template.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _HEAD = (
 
 
 def patches(document: PlacementDocument) -> str:
-    """Return the placement as a stream of YAML patches. If there is no placement, the stream has only comments."""
+    """Return the placement as a stream of YAML patches, or only comments if there is no placement."""
     if not document.placed:
         return _comment(f"{document.outcome}: the pods cannot all be placed, so there is nothing to apply.")
     parts = [_comment(_HEAD)]
@@ -130,12 +130,12 @@ AT_ONCE = "can run at the same time"
 
 
 def table(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
-    """Return the verdict, followed by the placement or by the proof that there is none."""
+    """Return the verdict, followed by the placement or the proof that there is none."""
     return [*_verdict(document), *_placed(document, wide=False), target(document)]
 
 
 def wide(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
-    """Return the table, with the names of all devices."""
+    """Return the same content as `table`, with the names of all devices."""
     return [*_verdict(document), *_placed(document, wide=True), target(document)]
 
 
@@ -185,13 +185,14 @@ def _at_most(pods: int, most: int) -> str:
 
 
 MOST_PODS = 8
-"""The number of pods of a proof that are named."""
+"""The maximum number of pods named in a proof."""
 
 
 def proof(of: ImpossibilityProof, *, gangs: bool, asked: int = 0) -> Paragraph:
-    """Return the set of pods that cannot be placed, and the reason.
+    """Return which pods cannot be placed together, and why.
 
-    `asked` is the number of pods that were to be placed. If `gangs` is set, parts of gangs count as well.
+    `asked` is the number of pods that were to be placed. If `gangs` is set, the text says that the set may have parts
+    of gangs.
     """
     names = listed([_pod(pod) for pod in (*of.pods, *of.alike)], MOST_PODS)
     if of.group is not None:
@@ -224,7 +225,7 @@ def _together(pods: int, alike: int, *, minimal: bool) -> str:
 
 
 FEWEST = 2
-"""The fewest pods that can be in each other's way."""
+"""The minimum number of pods that can block each other."""
 
 
 def _in_the_way(proof: ImpossibilityProof) -> Iterator[str]:
@@ -320,7 +321,7 @@ def _devices(entry: PlacedPodEntry, *, wide: bool) -> str:
 
 
 def device_lines(entry: PlacedPodEntry) -> Iterator[str]:
-    """Yield a line for each device of a pod, with the claim and the request to which it is allocated."""
+    """Yield a line for each device that the pod's claims get, with the claim and the request."""
     for claim in entry.claims:
         for result in claim.allocation.devices.results:
             yield f"{device_name(result)}: claim {claim.name}, request {result.request}"
@@ -331,7 +332,7 @@ def _pod(pod: ObjectName) -> str:
 
 
 def names(document: PlacementDocument) -> str:
-    """Return a line `pod/NAMESPACE/NAME node/NODE` for every placed pod."""
+    """Return a line of the form `pod/NAMESPACE/NAME node/NODE` for each placed pod."""
     return "".join(
         shown.line(f"pod/{entry.namespace}/{entry.name} node/{entry.node}") + "\n" for entry in document.placed
     )

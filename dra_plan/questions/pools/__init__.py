@@ -1,1 +1,1 @@
-"""The devices that drivers publish, and their free capacity."""
+"""The devices that drivers publish, and which of them are free."""

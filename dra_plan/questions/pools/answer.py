@@ -1,7 +1,7 @@
-"""`pools`: every pool of the cluster, or of one node, with its state and free capacity.
+"""`pools`: the state and free capacity of every pool of the cluster, or of the pools that one node sees.
 
-Names follow ResourcePoolStatusRequest (resource.k8s.io/v1alpha3 in 1.36) if it has one. Amounts are canonical
-quantities.
+Fields are named as in ResourcePoolStatusRequest (resource.k8s.io/v1alpha3 in 1.36) where that API has them. Amounts are
+canonical quantities.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class PoolList(PrintedAnswer[PoolsDocument]):
     notices: tuple[Notice, ...]
     view: View
     evictions: ForeseenEvictions | None = None
-    """The foreseen evictions, if any device has taints."""
+    """The expected evictions; None if no device has a taint."""
     claims: Sequence[ResourceClaim] = ()
     leaving: frozenset[tuple[str, str]] = frozenset()
-    """The namespaces and names of the pods that are being deleted."""
+    """The namespace and name of each pod that is being deleted."""
 
     def __iter__(self) -> Iterator[ListedPool]:
         return iter(self.document.pools)
@@ -71,10 +71,10 @@ def list_pools(
     drivers: Sequence[str] = (),
     states: Sequence[str] = (),
 ) -> PoolList:
-    """Return the pools that the selected nodes see. If no nodes are selected, pools that no node sees are included.
+    """Return the pools that the selected nodes see or, if no nodes are selected, all pools.
 
-    If `drivers` or `states` are given, only pools with one of these drivers and states are returned. Raises UsageError
-    for an unknown node, driver or state, and InputError for input without nodes.
+    `drivers` and `states` restrict the result to pools with one of these drivers and states. Raises UsageError for an
+    unknown node, driver or state, and InputError for input without nodes.
     """
     _check(view, drivers, states)
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)

@@ -31,11 +31,10 @@ class PoolOptions(WithoutNodes, total=False):
 
 @spelled_out
 def pools(cluster: LoadedCluster, nodes: Names = None, **options: Unpack[PoolOptions]) -> PoolList:
-    """Return the pools as the nodes see them, with their free capacity.
+    """Return the pools that these nodes see or, if `nodes` is not given, all pools, with their free capacity.
 
-    If `nodes` is not given, pools that no node sees are included. If `drivers` or `states` (Complete, Incomplete,
-    Invalid, Obsolete) are given, only pools with one of these drivers and states are returned. Raises UsageError for an
-    unknown node, driver or state, and InputError for input without nodes.
+    `drivers` and `states` (Complete, Incomplete, Invalid, Obsolete) restrict the result to pools with one of these
+    drivers and states. Raises UsageError for an unknown node, driver or state, and InputError for input without nodes.
     """
     from dra_plan.arguments import names
     from dra_plan.questions.pools.answer import list_pools

@@ -1,4 +1,4 @@
-"""`dra-plan pools`: the devices that drivers publish, and their free capacity."""
+"""`dra-plan pools`: the devices that drivers publish, and which of them are free."""
 
 from __future__ import annotations
 

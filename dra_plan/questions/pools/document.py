@@ -1,4 +1,4 @@
-"""`PoolList`, the document of `pools`. Names follow ResourcePoolStatusRequest if it has one."""
+"""`PoolList`, the document of `pools`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dra_plan.documents.pools import ListedPool
 
 
 class PoolsDocument(PrintedDocument, frozen=True, kw_only=True):
-    """Resource pools as the allocator gathers them.
+    """The resource pools of a cluster, in the form in which the allocator uses them.
 
-    Fields have the same names as in ResourcePoolStatusRequest (resource.k8s.io/v1alpha3) if that API has them.
+    Fields are named as in ResourcePoolStatusRequest (resource.k8s.io/v1alpha3) where that API has them.
     """
 
     kind: Literal["PoolList"] = "PoolList"

@@ -27,7 +27,7 @@ def page(answer: PoolList, inventory: Inventory | None, view: View | None) -> Pa
 
 
 def fill_pools(made: Page, document: PoolsDocument) -> None:
-    """Add the free capacity and the kinds of partitions to the page."""
+    """Fill the page with the free capacity and the kinds of partitions."""
     made.headline = _headline(document, made.scenes) or "No pools"
     profiles: dict[str, tuple[int, int]] = {}
     for one in (profile for pool in document.pools for profile in pool.profiles):
@@ -37,7 +37,8 @@ def fill_pools(made: Page, document: PoolsDocument) -> None:
 
 
 MOST_DRIVERS = 3
-"""Drivers that the headline tells apart; of more, all devices are counted together."""
+"""The maximum number of drivers that the headline lists. If there are more, it shows only the total number of
+devices."""
 
 
 def _headline(document: PoolsDocument, scenes: Sequence[Scene]) -> str:

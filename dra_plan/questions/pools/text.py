@@ -1,4 +1,4 @@
-"""`pools -o table` and `-o wide`: a row for each pool, or one for many pools that differ only in names."""
+"""`pools -o table` and `-o wide`. Pools that differ only in their names may share a row."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Cells = tuple[str, ...]
 
 
 def alike(pools: Sequence[ListedPool], key: Callable[[ListedPool], Hashable]) -> list[list[ListedPool]]:
-    """Group the pools of one driver that have equal keys. Groups are in the order of their first pools.
+    """Group pools that have the same driver and key, in the order of the first pool of each group.
 
-    If a group would be small, each of its pools is a group of its own.
+    Groups that would be small are split into single pools.
     """
     groups: dict[Hashable, list[ListedPool]] = {}
     for pool in pools:
@@ -38,50 +38,47 @@ def alike(pools: Sequence[ListedPool], key: Callable[[ListedPool], Hashable]) ->
 
 
 def label(group: Sequence[ListedPool]) -> str:
-    """Return the label for a row of pools. The cells of the row apply to each of these pools."""
+    """Return the label for a row that these pools share."""
     first = group[0].pool_name
     return f"{first} and {len(group) - 1} like it" if len(group) > 1 else first
 
 
 def nodes(group: Sequence[ListedPool]) -> str:
-    """Return the number of nodes that see any of the pools in a row."""
+    """Return the number of nodes that see any of these pools."""
     return counted(len({name for pool in group for name in pool.nodes}), "node")
 
 
 def models(pool: ListedPool) -> list[str]:
-    """Return the models of the pool's devices. Devices without a model are left out."""
+    """Return the models of the pool's devices."""
     return sorted({device.model for device in pool.devices} - {""})
 
 
 def contents(pool: ListedPool) -> Hashable:
-    """Return the number of devices of each model, and the number of nodes that see the pool, as a key for grouping."""
+    """Return a key that is equal for pools with the same number of nodes and of devices of each model."""
     return frozenset(Counter(device.model for device in pool.devices).items()), len(pool.nodes)
 
 
 def rows(pools: Sequence[ListedPool], cells: Callable[[ListedPool], list[Cells]]) -> list[Cells]:
-    """Return rows with the driver, the pools, and the cells about a pool. All pools with equal cells share a row."""
+    """Return rows with the driver, the pools, and the cells of a pool. Pools with equal cells share their rows."""
     told = {id(pool): cells(pool) for pool in pools}
     groups = alike([pool for pool in pools if told[id(pool)]], lambda pool: tuple(told[id(pool)]))
     return [(group[0].driver, label(group), *row) for group in groups for row in told[id(group[0])]]
 
 
 def pools(document: PoolsDocument) -> str:
-    """Return a line `DRIVER/POOL` for every pool, without duplicates."""
+    """Return a line of the form `DRIVER/POOL` for each pool, without duplicates."""
     names = dict.fromkeys(shown.line(f"{pool.driver}/{pool.pool_name}") + "\n" for pool in document.pools)
     return "".join(names)
 
 
 def table(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row for each pool, or for each group of many equal pools.
-
-    Invalid pools, free counters and shared devices follow.
-    """
+    """Return a row for each pool or group of similar pools, and tables of what is free or shared."""
     parts = [_partitions(document), _invalid(document), _counter_sets(document), _shared(document), _evicting(document)]
     return [*_first(document, every=False), *(part for part in parts if part.rows), target(document)]
 
 
 def wide(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row for each pool. Every counter and every device follow."""
+    """Return a row for each pool, followed by all counters and devices."""
     parts = [_partitions(document), _invalid(document), _counters(document), _devices(document), _evicting(document)]
     return [*_first(document, every=True), *(part for part in parts if part.rows), target(document)]
 
@@ -165,7 +162,7 @@ def _numbers(pool: ListedPool) -> list[str]:
 
 
 def whole_devices(pool: ListedPool) -> tuple[int, int]:
-    """Return how many of the devices that are not partitions are available, and how many such devices there are."""
+    """Return how many devices that are not partitions are available, and their total number."""
     if pool.physical_devices is None:
         return pool.available_devices, pool.total_devices
     whole = [device for device in pool.devices if not device.part]
@@ -173,14 +170,14 @@ def whole_devices(pool: ListedPool) -> tuple[int, int]:
 
 
 def divided_devices(pool: ListedPool) -> int:
-    """Return the number of physical devices that are divided into partitions."""
+    """Return the number of physical devices that have partitions."""
     return pool.physical_devices - whole_devices(pool)[1] if pool.physical_devices is not None else 0
 
 
 def totals(pools: Iterable[ListedPool], word: str = "available") -> list[str]:
-    """Return a clause with the number of available whole devices, and a clause with the number of partitioned devices.
+    """Return clauses with the number of available whole devices and of partitioned devices.
 
-    If there are no devices of one of these kinds, its clause is omitted.
+    A clause is omitted if there are no such devices.
     """
     pools = list(pools)
     available, whole = (sum(numbers) for numbers in zip(*map(whole_devices, pools), strict=True)) if pools else (0, 0)

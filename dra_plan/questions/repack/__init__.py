@@ -1,1 +1,1 @@
-"""Free devices gained by moving pods: the fewest moves, in waves that scheduler and controllers carry out."""
+"""How to free devices by moving pods: the fewest moves, in waves that the scheduler and the controllers carry out."""

@@ -1,4 +1,4 @@
-"""`repack`: the cheapest moves that free devices, found by an integer program and carried out in waves."""
+"""`repack`: the cheapest moves that free devices, found by an integer program and simulated in waves."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dra_plan.scheduler.cluster.common import Common
 from dra_plan.whatif.edits import replaced
 
 MOST_PLANS = 12
-"""The maximum number of the program's plans that are simulated before the search is given up."""
+"""The maximum number of plans from the integer program that are simulated."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,7 +96,7 @@ class RepackPlan(PrintedAnswer[RepackDocument]):
 def repacked(
     room: RoomAsked, target: Target, question: Question, rules: MoveRules, most_moves: int | None = None
 ) -> RepackPlan:
-    """Return the cheapest moves that make the wanted pods fit. At most `most_moves` pods move.
+    """Return the cheapest moves, at most `most_moves` of them, that make room for the wanted pods.
 
     Raises SolverMissingError if the solver cannot be loaded.
     """

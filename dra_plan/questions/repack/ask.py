@@ -14,7 +14,7 @@ MOVABLE = ("controlled", "bare")
 
 
 class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
-    """The options that say which devices or pods are wanted, and which pods may move."""
+    """The options that set the goal, and which pods may move."""
 
     free: Annotated[
         str | None,
@@ -67,9 +67,9 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
 def repack(cluster: LoadedCluster, **options: Unpack[RepackOptions]) -> RepackPlan:
     """Return the fewest or cheapest moves of running pods that free the wanted devices, in simulated waves.
 
-    One of `free` ("8xH100=3"), `for_` ("deploy/serve=5") and `most` gives the goal. `prices` is the path of a file, or
-    a list of dicts with `price`, `selector` and `priority`. Raises UsageError for invalid options, and InputError for
-    input without nodes and for invalid prices.
+    Exactly one of `free` ("8xH100=3"), `for_` ("deploy/serve=5") and `most` sets the goal. `prices` is the path of a
+    file, or a list of dicts with `price`, `selector` and `priority`. Raises UsageError for invalid options, and
+    InputError for input without nodes and for invalid prices.
     """
     from dra_plan.arguments import at_least_one, optional
     from dra_plan.errors import UsageError

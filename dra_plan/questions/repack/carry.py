@@ -1,10 +1,10 @@
-"""Moves carried out: an order in waves; scheduler and controllers settle after each of them.
+"""Puts moves into waves, and simulates each wave with the scheduler and the controllers.
 
-A pod moves once the pods have left without which it does not fit on its new node. The scheduler chooses the node of a
-pod, so nodes are cordoned meanwhile: those to be freed, and, if it would otherwise take the devices of another pod,
-those intended for other pods. If it chooses another node than the program, and every pod has a node in the end, this is
-equally good. Pods that wait for each other's devices leave together, or, if the scheduler would return them to their
-own nodes, in turn: one waits without a node until the next has left.
+A pod moves once the pods that occupy its place have left. The scheduler chooses the new nodes, which need not be those
+of the integer program, as long as every pod has a node in the end. Nodes are cordoned to keep pods away: those that are
+to be freed and, if necessary, those that are meant for other pods. Pods that wait for each other's devices leave
+together. If the scheduler would then return them to their old nodes, they leave in turn, and one of them stays pending
+until the next has left.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dra_plan.whatif.edits import cordoned, pod_name, replaced
 
 
 class Way(enum.Enum):
-    """How closely the scheduler is guided. The less it is guided, the easier it is to carry out the moves."""
+    """How closely the scheduler is guided. Less guidance makes the moves easier to carry out."""
 
     LOOSE = "only the nodes to be freed are cordoned"
     LED = "nodes that are meant for others are cordoned, too, and fewer pods move at a time where more do not do"
@@ -39,7 +39,7 @@ class Way(enum.Enum):
 
 @dataclass(frozen=True)
 class RepackedCluster:
-    """The waves, and the nodes of the wanted pods at the end.
+    """The waves, and the nodes that the wanted pods get.
 
     `inventory` is the cluster at the end. `path` contains the cluster after each wave.
     """
@@ -52,14 +52,14 @@ class RepackedCluster:
 
 @dataclass(frozen=True)
 class Stopped:
-    """The reason why the moves could not be carried out."""
+    """Why the moves cannot be carried out."""
 
     message: str
 
 
 @dataclass(frozen=True)
 class MoveCarrier:
-    """The data that all attempts to carry out moves share. In `inventory`, the wanted pods are pending."""
+    """Carries out moves in a simulated cluster. In `inventory`, the wanted pods are pending."""
 
     inventory: Inventory
     target: Target
@@ -69,10 +69,10 @@ class MoveCarrier:
     common: Common
 
     def out(self, moves: Sequence[Move], roomy: Collection[str], rooms: int) -> RepackedCluster | Stopped:
-        """Return the moves in waves, or the reason why the moves cannot be carried out.
+        """Return the moves in waves, or why they cannot be carried out.
 
-        The waves guide the scheduler as little as possible. `roomy` are the nodes to be freed. At the end, `rooms` of
-        the wanted pods must fit.
+        The scheduler is guided as little as possible. `roomy` are the nodes to free. In the end, `rooms` of the wanted
+        pods must fit.
         """
         stopped = Stopped("")
         has_circles = False
@@ -89,7 +89,7 @@ class MoveCarrier:
     def places(self, inventory: Inventory, number: int) -> RepackedCluster | Stopped:
         """Return the nodes that the scheduler chooses for the wanted pods in this cluster.
 
-        If fewer than `number` of the pods fit, return the reason.
+        If fewer than `number` of them fit, returns the reason.
         """
         keys = set(self.room.pods)
         after = come_to_rest(inventory, self.target, self.question, lambda pod: pod_key(pod) in keys, self.common)

@@ -1,4 +1,4 @@
-"""`dra-plan repack`: the pods that have to move to free devices."""
+"""`dra-plan repack`: which pods have to move to free devices."""
 
 from __future__ import annotations
 

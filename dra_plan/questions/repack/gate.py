@@ -1,4 +1,4 @@
-"""The gate rules for a RepackPlan: it fails unless the wanted pods fit, with or without moves."""
+"""The gate rules for a RepackPlan, which fails unless the wanted pods fit, with or without moves."""
 
 from __future__ import annotations
 

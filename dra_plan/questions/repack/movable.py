@@ -1,7 +1,7 @@
-"""The running pods that may move, the price of each move, and why other pods stay.
+"""The running pods that may move and the price of moving each, and why other pods stay.
 
-The prices are read from a list of rules, of which the first match counts: labels of the pod, its minimum priority, and
-the price of a move. Without a rule, a move costs 1, so that the cheapest moves are the fewest.
+Prices come from a list of rules, each with pod labels, a minimum priority and a price. The first matching rule applies.
+If no rule matches, a move costs 1, so without rules the cheapest moves are the fewest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_EXAMPLES = 5
 MOST_PRICE = 1_000_000
 """The highest price of a move."""
 MOST_BYTES = 1 << 20
-"""The size limit of a price file."""
+"""The maximum size of a price file, in bytes."""
 MOST_RULES = 1_000
 
 _ORDER: tuple[AloneReason, ...] = (
@@ -45,7 +45,7 @@ _ORDER: tuple[AloneReason, ...] = (
 
 @dataclass(frozen=True)
 class PriceRule:
-    """The price of moving pods that have the labels of this rule and at least its priority."""
+    """The price of moving a pod that has these labels and at least this priority."""
 
     price: int
     selector: LabelSelector | None = None
@@ -65,7 +65,7 @@ def read_prices(path: str) -> tuple[PriceRule, ...]:
 
 
 def prices_of(value: Any, origin: str = "prices") -> tuple[PriceRule, ...]:
-    """Return the price rules in a list of dicts. Raises InputError, which names the rule and the field."""
+    """Return the price rules in a list of dicts. Raises InputError with the number of the rule and the field."""
     if not isinstance(value, list) or len(value) > MOST_RULES:
         raise InputError(f"{origin}: expected a list of at most {MOST_RULES:,} rules")
     return tuple(_rule(each, f"{origin}: rule {number}") for number, each in enumerate(value, 1))
@@ -92,7 +92,7 @@ def _rule(value: Any, origin: str) -> PriceRule:
 
 @dataclass(frozen=True)
 class MoveRules:
-    """The rules for moving pods: whether bare pods may move, up to which priority pods may move, and at which price."""
+    """Which pods may move (whether bare pods, and up to which priority), and at which price."""
 
     bare: bool = False
     priority: int | None = None
@@ -105,16 +105,16 @@ class MoveRules:
 
 @dataclass(frozen=True)
 class Movability:
-    """The running pods that may move. The other running pods are grouped by the reason why they stay."""
+    """The running pods that may move, and those that stay, grouped by the reason."""
 
     pods: tuple[LeavingPod, ...]
     alone: Mapping[AloneReason, Sequence[Pod]]
 
     @classmethod
     def of(cls, cluster: SimulatedCluster, index: Index, rules: MoveRules, profiles: Collection[str]) -> Movability:
-        """Return the pods of the inventory that may move, and the pods that stay.
+        """Return the running pods that may move and those that stay.
 
-        `profiles` are the names of known schedulers.
+        `profiles` are the names of the known schedulers.
         """
         told, held = _Holdings(index), dict[AloneReason, list[Pod]]()
         protected = _protected(index)
@@ -143,7 +143,7 @@ class Movability:
         return cls(tuple(pods), held)
 
     def left_alone(self) -> list[PodsKept]:
-        """Return the pods that stay on their nodes, in the form of documents."""
+        """Return the pods that stay on their nodes, in the form that documents contain."""
         return [
             PodsKept(reason=reason, pods=len(pods), examples=[pod_name(pod) for pod in pods[:MOST_EXAMPLES]])
             for reason in _ORDER
@@ -186,7 +186,7 @@ class _Holdings:
         }
         self._users: dict[PodKey, list[ResourceClaim]] = {}
         for claim in self._by_name.values():
-            for user in claim.status.reserved_for if claim.status is not None else ():
+            for user in claim.reserved_for:
                 if user.resource == "pods":
                     self._users.setdefault((claim.metadata.namespace, user.name), []).append(claim)
         self._elsewhere = _reached_by_several(inventory)

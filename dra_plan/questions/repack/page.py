@@ -1,4 +1,4 @@
-"""The page of `repack`: the waves in order, the moves of pods, and the final free devices."""
+"""The page of `repack`: the waves in order, the pods that move, and the devices that are free in the end."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""`repack -o script`: the kubectl commands that carry out the waves, in order. This module runs none of them.
+"""`repack -o script`: kubectl commands that carry out the waves in order. dra-plan does not run them.
 
-Names are quoted for the shell, whatever they contain; comments have one line each. Pods are evicted through the API,
-which enforces disruption budgets again.
+Names are quoted for the shell. Pods are evicted through the API, which enforces disruption budgets again.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dra_plan import shown
 from dra_plan.questions.repack.document import RepackDocument, RepackedPod
 
 WAIT = "10m"
-"""The time that a step waits for pods."""
+"""How long a step waits for pods."""
 
 _HEAD = """\
 #!/bin/sh
@@ -66,7 +65,7 @@ _REFILLED = {
 
 
 def script(document: RepackDocument) -> str:
-    """Return a script for a POSIX shell. If there is nothing to do, the script has only comments."""
+    """Return a POSIX shell script, which consists only of comments if no pod has to move."""
     if not document.waves:
         return _comment(f"{document.outcome}: there is nothing to move.")
     nodes = shlex.join(sorted({node for wave in document.waves for node in wave.cordoned}))

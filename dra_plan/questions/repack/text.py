@@ -1,4 +1,4 @@
-"""`repack -o table`, `-o wide`, `-o markdown` and `-o name`: a row per move, the result, and the pods that stay."""
+"""`repack -o table`, `-o wide`, `-o markdown` and `-o name`: the moves, the result, and the pods that stay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_ROWS = 40
 
 
 def table(document: RepackDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row for each move. For a long plan, only the first moves are included."""
+    """Return a row for each move. Only the first moves of a long plan are included."""
     return _parts(document, wide=False)
 
 
@@ -61,10 +61,7 @@ def _rest(document: RepackDocument) -> str:
 
 
 def headline(document: RepackDocument) -> str:
-    """Return a sentence that says whether the wanted pods fit, and after which moves.
-
-    The sentence has no full stop.
-    """
+    """Return a sentence that states whether the wanted pods fit and how many moves this takes, without a full stop."""
     room = _room(document)
     match document.outcome:
         case "Fits":
@@ -154,7 +151,7 @@ def _led(document: RepackDocument) -> Iterator[str]:
 
 
 def cordoned(nodes: list[str]) -> str:
-    """Return a sentence with the nodes that are cordoned while pods move, without the full stop."""
+    """Return a sentence that names the nodes to cordon while pods move, without a full stop."""
     return f"Nodes to cordon during the moves: {listed(nodes, 6)}"
 
 
@@ -189,7 +186,7 @@ def _allowed(each: AllowedMoves, document: RepackDocument) -> str:
 
 
 def names(document: RepackDocument) -> str:
-    """Return a line `WAVE pod/NAMESPACE/NAME node/NODE` for every move."""
+    """Return a line of the form `WAVE pod/NAMESPACE/NAME node/NODE` for each move."""
     lines = [
         f"{number} pod/{pod.namespace}/{pod.name} node/{pod.to_node}"
         for number, wave in enumerate(document.waves, 1)

@@ -1,4 +1,4 @@
-"""The goal as pending pods: those of an owner, copies of them, or placeholder pods that take whole devices."""
+"""The goal of `repack` as pending pods: an owner's pods, copies of them, or placeholders that request whole devices."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ MOST_ROOMS = 1_000
 """The maximum number of wanted pods."""
 
 ROOM = "dra-plan-room"
-"""The name of placeholder pods for devices to be freed."""
+"""The name of the placeholder pods that request the devices to be freed."""
 
 
 @dataclass(frozen=True)
 class RoomAsked:
-    """The cluster with the wanted pods, and the keys of these pods, in order.
+    """The cluster with the wanted pods, and their keys in order.
 
-    `made` are the wanted pods that are only placeholders or copies. They do not exist in the real cluster.
+    `made` are the placeholders and copies among them, which do not exist in the real cluster.
     """
 
     inventory: Inventory
@@ -62,7 +62,7 @@ class RoomAsked:
 
 
 class FreeDevices(NamedTuple):
-    """A number of devices of one model that a node must have free, and the number of such nodes."""
+    """How many devices of a model must be free on a node, and on how many nodes."""
 
     devices: int
     model: str
@@ -84,7 +84,10 @@ def _number(digits: str, text: str) -> int:
 
 
 def free_room(inventory: Inventory, text: str) -> RoomAsked:
-    """Return the goal of freeing devices. Raises UsageError for a model that no device has."""
+    """Return a goal with placeholder pods for the devices to be freed.
+
+    Raises UsageError for a model that no device has.
+    """
     asked = FreeDevices.parse(text)
     expression, amounts = _devices(inventory, asked.model)
     device_class = DeviceClass(metadata=ObjectMeta(name=ROOM))
@@ -169,10 +172,9 @@ def _tolerations(inventory: Inventory) -> Iterator[Toleration]:
 
 
 def owners_room(inventory: Inventory, text: str, namespace: str | None) -> RoomAsked:
-    """Return the goal of making room for an owner's pods. The owner's pending pods come first, and then copies.
+    """Return the goal of making room for an owner's pods: its pending pods, followed by copies.
 
-    Raises UsageError for an unknown owner. If no number is given, also raises UsageError for an owner with only running
-    pods.
+    Raises UsageError for an unknown owner, and for an owner without pending pods if no number is given.
     """
     name, equals, digits = text.partition("=")
     if equals and not re.fullmatch(r"[1-9]\d{0,3}", digits):
@@ -202,7 +204,7 @@ def _copies(template: Pod, number: int, taken: Collection[PodKey]) -> Iterator[P
 
 
 def room_for_all(inventory: Inventory, namespace: str | None) -> RoomAsked:
-    """Return the goal of making room for as many pending pods as possible."""
+    """Return the goal of placing as many pending pods as possible."""
     waiting = [
         pod_key(pod) for pod in inventory.pods if is_waiting(pod) and namespace in (None, pod.metadata.namespace)
     ]

@@ -1,1 +1,1 @@
-"""A cluster over time, as pods come and go, and the configuration under which more of it is used."""
+"""How a cluster is used over time as pods come and go, and under which configuration more of it is used."""

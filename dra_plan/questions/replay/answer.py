@@ -1,4 +1,4 @@
-"""`replay`: a cluster over time, under one or two configurations, in one or several node orders."""
+"""`replay`: the use of a cluster over time, with one or two configurations and one or more node orders."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from dra_plan.scheduler.framework.interface import Registry
 from dra_plan.scheduler.simulate import SimulationResult
 
 MOST_SAMPLES = 10_000
-"""The maximum number of reported moments."""
+"""The maximum number of samples."""
 USUAL_SAMPLES = 10
-"""The default number of reported moments."""
+"""The default number of samples."""
 ONE_ORDER = "one-order"
 """The code of the notice that only one node order was tried."""
 
@@ -41,18 +41,18 @@ class Replay(PrintedAnswer[ReplayDocument]):
     chance: Chance
     settings: Sequence[Setting]
     results: Sequence[Sequence[RunResult]]
-    """The results of each setting, one for each node order."""
+    """The results for each setting, one per node order."""
     outcome: SimulationResult
-    """The result for the remaining pods, with the first setting, in the first order."""
+    """The scheduler's result for the remaining pods, with the first setting and the first node order."""
     notices: Sequence[Notice]
     enlarged: Inventory
-    """The cluster with the nodes and slices that come later."""
+    """The cluster, including nodes and slices that are created later."""
     again: Callable[[], Sequence[KeptMoment]]
-    """Return moments of the first run with their objects. If the run did not keep them, it is simulated again."""
+    """Returns the kept moments of the first run, which is simulated again if none were kept."""
 
     @cached_property
     def kept(self) -> Sequence[KeptMoment]:
-        """Return moments of the first run, with the objects at each moment. Only a page needs these moments."""
+        """Return moments of the first run with the objects of the cluster, for the page."""
         return self.again()
 
     def __repr__(self) -> str:
@@ -140,12 +140,12 @@ def replay_cluster(
     plugins: Registry | None = None,
     for_page: bool = False,
 ) -> Replay:
-    """Simulate the steps under each setting and in each node order, until nothing more happens.
+    """Simulate the steps with each setting and each node order until nothing more happens.
 
-    Samples are taken at these `seconds`, every `every` seconds, or at ten moments between the first step and the last.
-    A sample is always taken at the end. The owners, `namespace` and `selector` of the question select the pending pods
-    to schedule. If `for_page` is set, the result includes what a page needs. Raises InputError for impossible steps,
-    and UsageError for invalid options.
+    Samples are taken at `seconds`, every `every` seconds, or by default at ten moments between the first and the last
+    step, and always at the end. The question's owners, namespace and selector restrict which of the initially pending
+    pods are scheduled. If `for_page` is set, the result keeps what a page needs. Raises InputError for impossible
+    steps, and UsageError for invalid options.
     """
     chosen = choice(inventory, target, question)
     taken = accepted(inventory, target, chosen, question.runtime_config)
@@ -186,9 +186,9 @@ def replay_cluster(
 
 
 def enlarged(inventory: Inventory, steps: Sequence[EventStep]) -> Inventory:
-    """Return the cluster with all nodes and slices that steps create.
+    """Return the cluster with all nodes and slices that the steps create.
 
-    If several objects have the same name, the last of them is used.
+    If the steps create several objects with the same name, the last one is used.
     """
     nodes = {node.metadata.name: node for node in inventory.nodes}
     slices = {each.metadata.name: each for each in inventory.slices}
@@ -204,7 +204,7 @@ ONLY_ONE = "only one node order was tried; --orders 10 shows how much the figure
 
 
 def moments(steps: Sequence[EventStep], seconds: Sequence[float], every: float | None) -> list[float]:
-    """Return the times, in seconds, at which samples are taken."""
+    """Return the times at which samples are taken, in seconds."""
     last = length(steps)
     if every:
         count = min(int(last / every), MOST_SAMPLES)

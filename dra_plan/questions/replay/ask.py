@@ -18,7 +18,7 @@ POLICIES = "default|most-allocated|best-fit|fgd|whole-nodes|balanced"
 
 
 class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
-    """The options that set the configuration, the node orders, and the points in time to report."""
+    """The options that set the configuration, the node orders and the sample times."""
 
     config: Mapping[str, Any] | None
     against: str | Mapping[str, Any] | None
@@ -70,15 +70,17 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
 def replay(
     cluster: LoadedCluster, events: Iterable[Mapping[str, Any]] = (), **options: Unpack[ReplayOptions]
 ) -> Replay:
-    """Simulate the cluster over time, and return the bound and pending pods and the free devices.
+    """Simulate the cluster over time, and return the bound pods, the pending pods and the free devices at each sample.
 
     `events` are steps such as {"create": object, "time": 60, "runs": 3600} (docs/replay.md). `config` is a decoded
-    KubeSchedulerConfiguration. `policy` is one of the names in docs/replay.md. `against` is a policy or a configuration
-    to compare with. If `orders` is greater than 1, every figure is given as a range over this number of node orders,
-    which are divided among `jobs` processes. The cluster is reported `at` these seconds after the start, or at
-    intervals of `every` seconds, and at the end. `namespace` and `selector` select which of the initially pending pods
-    are scheduled; all later pods are scheduled. The simulation ends after `timeout` seconds. Raises UsageError for
-    invalid options, and InputError for events that cannot be decoded or applied.
+    KubeSchedulerConfiguration. `policy` is one of the names in docs/replay.md. `against` is a policy or configuration
+    to compare with. If `orders` is greater than 1, each figure is a range over this number of node orders, which are
+    divided among `jobs` processes.
+
+    Samples are taken at the times in `at` (in seconds after the start) or every `every` seconds, and at the end.
+    `namespace` and `selector` restrict which of the initially pending pods are scheduled; pods that arrive later are
+    always scheduled. The simulation ends after `timeout` seconds. Raises UsageError for invalid options, and InputError
+    for events that cannot be decoded or applied.
     """
     return replayed(cluster, events, options)
 
@@ -88,7 +90,7 @@ def replayed(
 ) -> Replay:
     """Return the result of a replay.
 
-    If `for_page` is set, the result keeps what its page needs, so that nothing is simulated twice.
+    If `for_page` is set, the result keeps what a page needs, so nothing has to be simulated twice.
     """
     from dra_plan.arguments import at_least_one, list_of, optional, seconds
     from dra_plan.controllers.events import read_steps, serves_taint_rules

@@ -1,4 +1,4 @@
-"""`dra-plan replay`: a cluster over time."""
+"""`dra-plan replay`: the use of a cluster over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events as a CSV file: a row per event, which names the created object instead of containing it."""
+"""Events in a CSV file. Each row is an event, and names the object to create."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _MANIFESTS = (".yaml", ".yml", ".json")
 
 
 def read_csv(path: str, inventory: Inventory) -> list[JsonLine]:
-    """Return the steps in a CSV file, in the format of an events file. Raises InputError, with the file and line.
+    """Return the steps in a CSV file, in the same form as the lines of a JSON events file.
 
-    The inventory contains the objects to which the rows refer.
+    `inventory` contains the objects that the rows name. Raises InputError, with the file and the line.
     """
     file = Path(path)
     try:

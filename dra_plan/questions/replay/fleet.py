@@ -1,4 +1,4 @@
-"""The measurements of a simulated cluster: samples at selected seconds, and the mean use over time."""
+"""Measurements of a simulated cluster: samples at given times, and the average use over time."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Specs = dict[tuple[str, str], ResourceClaimSpec]
 
 
 class PodMix:
-    """The future or pending pods. The fragmentation of a cluster is measured with these pods.
+    """The pending and future pods, against which the fragmentation of a cluster is measured.
 
-    Pods that already have a node are counted only if there are no other pods.
+    Pods that already have a node are used only if there are no others.
     """
 
     def __init__(self, inventory: Inventory, steps: Sequence[EventStep]) -> None:
@@ -70,12 +70,13 @@ def _key(metadata: ObjectMeta) -> tuple[str, str]:
 
 
 MOST_KEPT = 100
-"""The maximum number of moments at which the objects of the cluster are stored; of more samples, every n-th one."""
+"""The maximum number of samples for which the objects of the cluster are kept. If there are more samples, the kept ones
+are evenly spaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptMoment:
-    """The cluster at the moment of a sample: its nodes by name, and its claims."""
+    """The state of the cluster at a sample: its nodes by name, and its claims."""
 
     sample: int
     nodes: frozenset[str]
@@ -83,7 +84,7 @@ class KeptMoment:
 
 
 class FleetWatch:
-    """A recorder that takes samples of a simulated cluster whenever the simulation's clock is about to advance."""
+    """A recorder that takes samples of a simulated cluster. `note` must be called before the clock advances."""
 
     def __init__(
         self, simulation: Simulation, server: ApiServer, mix: PodMix, seconds: Sequence[float], *, keeps: bool = False
@@ -104,7 +105,7 @@ class FleetWatch:
         self._view: View | None = None
 
     def note(self, until: float) -> None:
-        """Record that nothing changes until the moment `until`, to which the clock advances."""
+        """Record that the cluster does not change before `until`, the time to which the clock advances."""
         second = self._second
         idle, devices = self._totals()
         passed = until - self._moment
@@ -119,7 +120,7 @@ class FleetWatch:
             self._add(_at(sample, max(at, second)))
 
     def finish(self) -> None:
-        """Take the remaining samples in the present state. The last sample shows this state too."""
+        """Take the remaining samples, which all show the present state. The last sample is always taken."""
         last = self.sample()
         for second in self._due:
             if second > last.second:
@@ -144,9 +145,9 @@ class FleetWatch:
 
     @property
     def used(self) -> float:
-        """Return the average fraction of allocated devices so far.
+        """Return the average share of devices that have been allocated so far, from 0 to 1.
 
-        If no time has passed, return the present fraction.
+        If no time has passed, returns the present share.
         """
         if not self._room:
             idle, devices = self._totals()
@@ -200,7 +201,7 @@ class FleetWatch:
         )
 
     def models(self) -> list[ModelUse]:
-        """Return the present allocation of devices by model."""
+        """Return how many devices of each model are allocated now."""
         found: dict[str, list[int]] = {}
         for node in self._cluster.in_order:
             for unit, (_, some) in zip(self._measure.units.of(node), self._measure.units.left(node), strict=True):

@@ -1,4 +1,4 @@
-"""The gate rules for a Replay: a cluster that does not settle fails."""
+"""The gate rules for a Replay, which fails if the cluster does not settle."""
 
 from __future__ import annotations
 

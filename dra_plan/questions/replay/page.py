@@ -1,4 +1,4 @@
-"""The page of `replay`: curves over time, and the fleet at each stored moment."""
+"""The page of `replay`: curves over time, and the nodes and devices at each kept sample."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dra_plan.text.columns import Table
 
 NOT_THERE = "the node is not in the cluster"
 MOST_NAMED = 8
-"""The number of pods of a moment that are named."""
+"""The maximum number of pods that are named for one moment."""
 
 
 def page(answer: Replay, inventory: Inventory | None, _view: View | None) -> Page:

@@ -1,4 +1,4 @@
-"""One run: the cluster from its start until nothing more happens, under one configuration and one node order."""
+"""One run of a replay, with one configuration and one node order, until nothing more happens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dra_plan.scheduler.simulation import Simulation
 
 @dataclass(frozen=True)
 class Setting:
-    """A configuration to simulate, with its name, its policy and, if given, the decoded KubeSchedulerConfiguration."""
+    """A configuration to simulate: its name, its policy, and the decoded KubeSchedulerConfiguration, if any."""
 
     name: str
     policy: str
@@ -39,9 +39,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class Trace:
-    """The events and the question of a replay.
+    """The cluster, the events and the question of a replay.
 
-    `seconds` are the times of the samples. `ends` is the monotonic deadline.
+    `seconds` are the sample times. `ends` is the deadline on the monotonic clock.
     """
 
     inventory: Inventory
@@ -57,10 +57,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class RunResult:
-    """The result of one run.
-
-    It has only numbers and plain values, so that another process can send it.
-    """
+    """The result of one run. It consists of plain values, so it can be sent between processes."""
 
     samples: list[FleetSample]
     models: list[ModelUse]
@@ -73,7 +70,7 @@ class RunResult:
 
 
 def in_orders(trace: Trace, runs: Iterable[tuple[Setting, int]]) -> Iterator[RunResult]:
-    """Yield the result of each of these runs. Only results for the first node order include the pods."""
+    """Yield the result of each run. Only results for the first node order include the pods."""
     for setting, order in runs:
         result, _, _ = run(trace, setting, order)
         yield replace(result, pods=[]) if order else result
@@ -82,9 +79,9 @@ def in_orders(trace: Trace, runs: Iterable[tuple[Setting, int]]) -> Iterator[Run
 def run(
     trace: Trace, setting: Setting, order: int, *, keeps: bool = False
 ) -> tuple[RunResult, SimulationResult, list[KeptMoment]]:
-    """Return the result of one run, the scheduler's result for the remaining pods, and the kept moments.
+    """Return the result of a run, the scheduler's result for the remaining pods, and the kept moments.
 
-    If `keeps` is set, the objects at some moments are kept. Otherwise, there are no kept moments.
+    No moments are kept unless `keeps` is set.
     """
     policy = policies.named(setting.policy)
     mix = PodMix(trace.inventory, trace.steps)
@@ -178,7 +175,7 @@ def _pods(simulation: Simulation, settled: Settled) -> Iterator[ReplayedPod]:
 
 
 def waiting_times(pods: Sequence[ReplayedPod]) -> WaitingTimes:
-    """Return the waiting times of the pods that got a node."""
+    """Return statistics of the waiting times of pods that got a node."""
     times = sorted(pod.bound - pod.arrived for pod in pods if pod.bound is not None)
     if not times:
         return WaitingTimes(pods=0, mean=0.0, median=0.0, percentile95=0.0, longest=0.0)

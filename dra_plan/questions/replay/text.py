@@ -1,4 +1,4 @@
-"""`replay -o table`, `-o wide`, `-o csv` and `-o name`: a row per moment."""
+"""`replay -o table`, `-o wide`, `-o csv` and `-o name`: a row per sample."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Value = Callable[[FleetSample], float]
 
 
 def share(sample: FleetSample) -> float:
-    """Return the percentage of all devices that are allocated."""
+    """Return the percentage of devices that are allocated."""
     return 100 * sample.allocated / sample.devices if sample.devices else 0.0
 
 
@@ -36,7 +36,7 @@ FEW: tuple[tuple[str, Value, int, str], ...] = (
     ("FRAGMENTED", lambda one: one.fragmented, 1, ""),
     ("IDLE NODES", lambda one: one.whole_idle_nodes, 0, ""),
 )
-"""The columns of every table: head, value, digits and unit."""
+"""The columns that every table has: heading, value, number of digits, and unit."""
 
 ALL: tuple[tuple[str, Value, int, str], ...] = (
     ("ARRIVED", lambda one: one.arrived, 0, ""),
@@ -50,14 +50,14 @@ ALL: tuple[tuple[str, Value, int, str], ...] = (
 
 
 def table(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row for each moment and run. If there are several node orders, the row has the mean and the range."""
+    """Return a row for each sample of each run, with the mean and the range if there are several node orders."""
     return [samples(document, FEW), *_sentences(document), target(document)]
 
 
 def wide(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
-    """Return the table with all of its columns.
+    """Return the table with all columns, the allocated devices by model, and a row for each pod.
 
-    The allocation by model follows, and then the times when each pod arrived, was bound and ended.
+    A pod's row shows when the pod arrived, how long it waited, and when it ended.
     """
     parts: list[Part] = [samples(document, ALL)]
     models = Table(("RUN", "MODEL", "DEVICES", "ALLOCATED"), grouped=1)
@@ -75,7 +75,7 @@ def wide(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
 
 
 def samples(document: ReplayDocument, columns: tuple[tuple[str, Value, int, str], ...]) -> Table:
-    """Return a row for each moment and run."""
+    """Return a row with these columns for each sample of each run."""
     several = len(document.runs) > 1
     made = Table((*(["RUN"] if several else []), "TIME", *(column[0] for column in columns)), grouped=int(several))
     for run in document.runs:
@@ -95,7 +95,7 @@ def _cell(sample: FleetSample, band: Band | None, value: Value, digits: int, uni
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in a suitable unit, such as `90 s`, `45 min`, `3.5 h` or `12.0 d`."""
+    """Return a duration in a suitable unit, for example `90 s`, `45 min`, `3.5 h` or `12.0 d`."""
     for size, unit in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
         if seconds >= _OF_A_UNIT * size:
             return f"{seconds / size:,.1f} {unit}"
@@ -150,7 +150,7 @@ def _waited(run: ReplayRun, *, named: bool) -> str:
 
 
 def names(document: ReplayDocument) -> str:
-    """Return the pods that are pending at the end, one per line."""
+    """Return the names of the pods that are pending at the end, one per line."""
     lines = [
         f"{pod.namespace}/{pod.name}" for pod in document.runs[0].pods if pod.node_name is None and pod.ended is None
     ]
@@ -158,9 +158,9 @@ def names(document: ReplayDocument) -> str:
 
 
 def as_csv(document: ReplayDocument) -> str:
-    """Return a row for each moment and run.
+    """Return CSV with a row for each sample of each run.
 
-    If there are several node orders, a row has the minimum and maximum of each figure.
+    With several node orders, a row also has the mean, minimum and maximum of each figure.
     """
     fields = [name for name in FleetSample.__struct_fields__ if name != "second"]
     ranges = any(run.bands for run in document.runs)

@@ -1,1 +1,1 @@
-"""The explanation of a rule of `validate`."""
+"""An explanation of each rule of `validate`."""

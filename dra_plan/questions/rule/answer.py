@@ -1,4 +1,4 @@
-"""`rule`: the rules of `validate`, with their findings in a bad example."""
+"""`rule`: the rules of `validate`, each with its findings in a bad example."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ class RuleGuides(PrintedAnswer[RulesDocument]):
 
 
 def guides(codes: Iterable[str]) -> RuleGuides:
-    """Return the rules whose codes begin with these prefixes, with examples.
+    """Return the rules whose codes begin with any of these prefixes, with examples.
 
-    If no prefixes are given, return all rules without examples. Raises UsageError for a prefix with which no code
-    begins.
+    Without prefixes, returns all rules, without examples. Raises UsageError for a prefix that matches no rule.
     """
     wanted = tuple(code.upper() for code in codes)
     for code in wanted:
@@ -46,7 +45,7 @@ def guides(codes: Iterable[str]) -> RuleGuides:
 
 
 def judged_example(code: str, *, good: bool = False) -> tuple[Finding, ...]:
-    """Return all findings in the bad example of a rule or, if `good` is set, in the good example."""
+    """Return all findings in the rule's bad example or, if `good` is set, in its good example."""
     example = examples.load(code)
     gates = {**example.gates, **(example.good_gates if good else {})}
     text = example.whole(example.good if good else example.bad)

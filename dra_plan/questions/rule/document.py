@@ -11,20 +11,21 @@ from dra_plan.documents.findings import FindingEntry, Refuser, RuleCode, Severit
 
 
 class ShownExample(DocumentPart, frozen=True, kw_only=True):
-    """Manifests that violate a rule, and the same manifests without the mistake."""
+    """Manifests that violate a rule, and the corrected manifests."""
 
     bad: Text
     good: Text
-    around: Annotated[str, Meta(description="Objects that both need; often empty.")]
-    old: Annotated[str, Meta(description="The old object of both (--against); often empty.")]
+    around: Annotated[str, Meta(description="Objects that both examples need; often empty.")]
+    old: Annotated[str, Meta(description="The previous version of both examples, for --against; often empty.")]
     feature_gates: Annotated[
-        dict[str, bool], Meta(description=("Gates that the examples need and that differ from the release's defaults."))
+        dict[str, bool],
+        Meta(description=("The feature gates that the examples need, where they differ from the release's defaults.")),
     ]
-    findings: Annotated[list[FindingEntry], Meta(description="The findings for the bad example.")]
+    findings: Annotated[list[FindingEntry], Meta(description="The findings in the bad example.")]
 
 
 class RuleGuide(DocumentPart, frozen=True, kw_only=True):
-    """All information about a rule."""
+    """What a rule checks, why it matters and how to fix a violation, with examples."""
 
     code: RuleCode
     severity: SeverityName
@@ -32,12 +33,14 @@ class RuleGuide(DocumentPart, frozen=True, kw_only=True):
     title: Text
     why: Text
     fix: Text
-    example: Annotated[ShownExample | None, Meta(description="null in the list of all rules.")]
+    example: Annotated[
+        ShownExample | None, Meta(description="The examples of the rule. Null in the list of all rules.")
+    ]
 
 
 class RulesDocument(PrintedDocument, frozen=True, kw_only=True):
     """The rules of `validate`."""
 
     kind: Literal["RuleList"] = "RuleList"
-    rules: Annotated[list[RuleGuide], Meta(description="In the order of their codes.")]
+    rules: Annotated[list[RuleGuide], Meta(description="The rules, in the order of their codes.")]
     warnings: list[PrintedWarning]

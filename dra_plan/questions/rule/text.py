@@ -1,4 +1,4 @@
-"""The formats of `rule`: a list of rules, or the details of some, with examples."""
+"""The formats of `rule`: a list of rules, or explanations with examples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dra_plan.text.findings import block, wrapped
 from dra_plan.text.formats import DATA, Format, choose, columns, whole
 
 REFUSERS = {"APIServer": "the API server", "Scheduler": "the scheduler", None: "-"}
-"""The components that reject objects, in words."""
+"""How the text names each component that rejects objects."""
 
 
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"

@@ -1,1 +1,1 @@
-"""The node of each pod when the scheduler handles them one after another."""
+"""Which node each pod gets when the scheduler schedules the pods one after another."""

@@ -1,15 +1,15 @@
-"""`schedule`: run all pods of the input through the scheduling cycle, in which they compete."""
+"""`schedule`: the result of scheduling all pods of the input, which compete for nodes and devices."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType, structs
 
-from dra_plan.allocator import Outcome, View
+from dra_plan.allocator import NodeOutcome, Outcome, View
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaim
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from dra_plan.controllers.events import EventStep
     from dra_plan.controllers.foreseen import NextActions
     from dra_plan.controllers.settle import Settled
-    from dra_plan.explanation.explainer import KnownFindings
+    from dra_plan.explanation.explainer import KnownFindings, SetExplanation
     from dra_plan.scheduler.framework.extender import Extender
     from dra_plan.scheduler.framework.interface import Registry
 
@@ -86,19 +86,21 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
 
     outcome: SimulationResult
     explanations: tuple[ExplainedAttempt, ...] | None = None
-    """The reasons why pods without a node got no devices, if requested."""
+    """Why pods without a node got no devices; None unless explanations were requested."""
     settled: Settled | None = None
-    """The settled cluster, if requested."""
+    """The settled cluster; None unless settling was requested."""
     outlook: NextActions | None = None
-    """The changes that settling would make, if settling was not requested."""
+    """What would change if the cluster settled; None if settling was requested."""
     unknown: frozenset[tuple[str, str]] = frozenset()
-    """Namespaces and names of the rejected pods that may be rejected only because the input is incomplete."""
+    """The namespace and name of each rejected pod that may fit after all, because the input is incomplete."""
     refused: tuple[RefusedOwner, ...] = ()
-    """Pods and workloads that the API server rejects: they were left out."""
+    """The pods and workloads that are left out because the API server rejects them."""
     shown: Chosen | None = None
-    """The pods that a settled answer is about, if not all."""
+    """The pods to report after settling, or None for all pods."""
     contested: tuple[ContestedPods, ...] = ()
-    """The pods without a node that would get one if no others were pending; only in a plan with explanations."""
+    """The pods that get no node, but would get one if no other pods were pending. Empty without explanations."""
+    workloads: Mapping[tuple[str, str], Owner] = field(default_factory=dict)
+    """The workloads of pods that do not exist yet, by namespace and name of the pod."""
 
     def __iter__(self) -> Iterator[ScheduledPod]:
         return iter(self.document.pods)
@@ -107,9 +109,10 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
         return len(self.document.pods)
 
     def devices(self, pod: ScheduledPod | str) -> list[str]:
-        """Return the devices of a pod as DRIVER/POOL/DEVICE. The pod is given as an entry or as NAMESPACE/NAME.
+        """Return the devices of a pod as DRIVER/POOL/DEVICE, or an empty list if it has none.
 
-        The list is empty if the pod has no devices. Raises UsageError for a pod that is not in the result.
+        `pod` is an entry of the document or a string of the form NAMESPACE/NAME. Raises UsageError for a pod that is
+        not in the result.
         """
         name = pod if isinstance(pod, str) else f"{pod.namespace}/{pod.name}"
         if all(name != f"{each.namespace}/{each.name}" for each in self):
@@ -122,11 +125,13 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
 
     @property
     def unexplained(self) -> ScheduleDocument:
-        """Return the document without explanations. Only a page may need the explanations."""
+        """Return the document without the explanations, which are only needed for a page."""
         return structs.replace(self.document, explanations=UNSET, contested=UNSET)
 
     def _document(self) -> ScheduleDocument:
         document = schedule_document(self.outcome, UNSET if self.explanations is None else list(self.explanations))
+        if self.workloads:
+            document = structs.replace(document, pods=[_of_workload(pod, self.workloads) for pod in document.pods])
         if self.contested:
             document = structs.replace(document, contested=list(self.contested))
         if self.unknown:
@@ -162,6 +167,13 @@ def _unknown(pod: ScheduledPod, unknown: frozenset[tuple[str, str]]) -> Schedule
     return structs.replace(pod, outcome="Unknown") if (pod.namespace, pod.name) in unknown else pod
 
 
+def _of_workload(pod: ScheduledPod, workloads: Mapping[tuple[str, str], Owner]) -> ScheduledPod:
+    owner = workloads.get((pod.namespace, pod.name))
+    if owner is None:
+        return pod
+    return structs.replace(pod, workload=ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name))
+
+
 def _refused_pod(pod: ObjectName) -> ScheduledPod:
     return ScheduledPod(
         namespace=pod.namespace, name=pod.name, outcome="Refused", node_name=None, message=None, waiting=REFUSED
@@ -190,15 +202,16 @@ def schedule_pods(
 ) -> SchedulePlan:
     """Schedule the pods of an input.
 
-    The question's `owners` name the pods to schedule and report, and the workloads to which such pods belong. Without
-    owners, the question's `namespace` and `selector` select pending pods. Other pods do not change. `extenders` replace
-    the extenders of the configuration. If `requires_nodes` is set, input without nodes raises InputError; otherwise, it
-    counts as a cluster without nodes.
+    The question's `owners` are the names of pods and workloads; only these pods, and the pods of these workloads, are
+    scheduled and reported. Without owners, all pending pods that match the question's `namespace` and `selector` are
+    scheduled. `extenders` replace the extenders in the configuration. If `requires_nodes` is set, input without nodes
+    raises InputError; otherwise, it is a cluster without nodes.
 
-    If `settle` is set, all pods compete, and `namespace` and `selector` select the pods that are reported. The `events`
-    then happen, and the controllers act until nothing changes any more. `never_ready` pods (NAMESPACE/NAME) start but
-    do not become ready. If nothing changes for `patience` seconds, the simulation ends. Raises UsageError for invalid
-    options.
+    If `settle` is set, all pods compete, and the question only selects which of them are reported. The `events` happen
+    after the pods have been scheduled, and controllers act until nothing changes. `never_ready` pods (NAMESPACE/NAME)
+    start but do not become ready. The simulation ends if nothing changes for `patience` seconds.
+
+    Raises UsageError for invalid options.
     """
     inferred: list[Notice] = []
     if requires_nodes or question.infer_nodes:
@@ -264,7 +277,16 @@ def schedule_pods(
         tuple(refused.values()),
         shown,
         tuple(_contested(simulation, outcome, unknown, started, chosen)) if only_once else (),
+        _workloads(inventory, outcome),
     )
+
+
+def _workloads(inventory: Inventory, outcome: SimulationResult) -> dict[tuple[str, str], Owner]:
+    """Return the workloads of the pods that are not in the input: controllers create them."""
+    there, owners = {pod.key for pod in inventory.pods}, OwnersOfPods(Index(inventory))
+    new = (each.pod for each in outcome.pods if each.pod.key not in there)
+    found = {_key(pod): owners.highest(pod) for pod in new}
+    return {key: owner for key, owner in found.items() if owner.kind != "Pod"}
 
 
 def _contested(
@@ -309,11 +331,11 @@ def schedule_chosen(
     explain: bool = False,
     enough: Callable[[], bool] | None = None,
 ) -> SimulationResult:
-    """Return the result for the selected pods, for questions that run the scheduler repeatedly.
+    """Return the scheduler's result for the selected pods. It includes no notices about the input.
 
-    Other pods do not change. Of the question, only the limits apply. The result has only the notices of the simulation.
-    `common` is shared with other questions, and `view` is the target's view of the inventory. If `explain` is set,
-    failed attempts are recorded. The run ends when `enough` returns true.
+    Other pods do not change. Only the limits of the question apply. `common` is shared with other questions, and `view`
+    must be the view of the inventory at the target's release. If `explain` is set, failed attempts are recorded. The
+    run ends early if `enough` returns true.
     """
     simulation = simulation_of(inventory, target, question, chosen, common, view, explain=explain)
     if enough is not None:
@@ -338,7 +360,7 @@ def notices_about(
     *,
     settled: bool = False,
 ) -> list[Notice]:
-    """Return the notices to print with the results. The notices of the input come before the `others`.
+    """Return the notices to print with the results: those about the input, followed by `others`.
 
     If `settled` is set, notices about controllers are included.
     """
@@ -362,16 +384,16 @@ def notices_about(
 
 
 MOST = 100
-"""The maximum number of different attempts that are explained."""
+"""The maximum number of explained attempts."""
 
 
 def explained_attempts(
     attempts: Iterable[FailedAttempt], inventory: Inventory, max_steps: int | None
 ) -> list[ExplainedAttempt]:
-    """Return the explanations of attempts that failed because of their claims, in order. `inventory` is the input.
+    """Return explanations of the attempts that failed because of claims, in order. `inventory` is the input.
 
-    Pods with equal requests and messages in an equal state of the cluster share the explanation of the first such pod.
-    Of the nodes that were rejected for reasons other than devices, only the nodes on which the claims fit are included.
+    If pods with the same requests fail with the same message while the cluster is in the same state, they share one
+    explanation. Nodes rejected for reasons other than devices are included only if the claims would fit on them.
     """
     from dra_plan.explanation.explainer import KnownFindings
 
@@ -435,22 +457,24 @@ def _explained_attempt(
 ) -> ExplainedAttempt:
     from dra_plan.explanation import document, explainer
     from dra_plan.explanation.document import leading_reasons
+    from dra_plan.explanation.most_left import most_left
 
     first = alike[0]
-    claim_set = _claim_set(first)
-    view = first.view()
-    planned = SetPlanner(view, first.nodes, Question(max_steps=max_steps), None).plan(claim_set).plan.nodes
-    told = [(node, answer) for node, answer in zip(first.nodes, planned, strict=True) if _is_refused(answer.outcome)]
-    found = explainer.explain(
-        view,
-        inventory,
-        claim_set,
-        [node for node, _ in told],
-        [answer for _, answer in told],
-        max_steps=max_steps,
-        suggests=False,
-        known=known,
-    )
+    claim_set, view = _claim_set(first), first.view()
+
+    def planned(nodes: Sequence[Node]) -> list[tuple[Node, NodeOutcome]]:
+        answers = SetPlanner(view, nodes, Question(max_steps=max_steps), None).plan(claim_set).plan.nodes
+        return list(zip(nodes, answers, strict=True))
+
+    def explained(answers: Iterable[tuple[Node, NodeOutcome]]) -> SetExplanation:
+        told = [(node, answer) for node, answer in answers if _is_refused(answer.outcome)]
+        nodes, refusals = [node for node, _ in told], [answer for _, answer in told]
+        return explainer.explain(
+            view, inventory, claim_set, nodes, refusals, max_steps=max_steps, suggests=False, known=known
+        )
+
+    found, others = explained(planned(first.nodes)), planned([node for node, _ in first.others])
+    fits = {node.metadata.name for node, answer in others if answer.outcome is Outcome.FITS}
     return ExplainedAttempt(
         pods=[PodName(namespace=each.pod.metadata.namespace, name=each.pod.metadata.name) for each in alike],
         attempt=first.number,
@@ -458,17 +482,16 @@ def _explained_attempt(
         absent=document.absent(found),
         leading=leading_reasons(found.groups),
         stories=document.stories(found),
-        devices_fit=_devices_fit(first, view, claim_set, max_steps),
+        devices_fit=_devices_fit(first, fits),
+        most_left=None if fits else most_left([*found.groups, *explained(others).groups]),
     )
 
 
-def _devices_fit(attempt: FailedAttempt, view: View, claim_set: ClaimSet, max_steps: int | None) -> list[RefusingNodes]:
+def _devices_fit(attempt: FailedAttempt, fits: Set[str]) -> list[RefusingNodes]:
     """Return the nodes on which the claims fit, grouped by the first reason why other plugins reject them."""
-    nodes = [node for node, _ in attempt.others]
-    planned = SetPlanner(view, nodes, Question(max_steps=max_steps), None).plan(claim_set).plan.nodes
     alike: dict[Rejection, list[tuple[Node, Status]]] = {}
-    for answer, (node, status) in zip(planned, attempt.others, strict=True):
-        if answer.outcome is Outcome.FITS:
+    for node, status in attempt.others:
+        if node.metadata.name in fits:
             alike.setdefault(status.rejection, []).append((node, status))
     found = sorted(alike.values(), key=lambda group: (len(group[0][1].reasons), -len(group)))
     return [_refusing_nodes(group) for group in found]
@@ -495,7 +518,7 @@ def _is_refused(outcome: Outcome) -> bool:
 def schedule_document(
     outcome: SimulationResult, explanations: list[ExplainedAttempt] | UnsetType = UNSET
 ) -> ScheduleDocument:
-    """Return the results for pods and claims. Allocations have no timestamp, because the time is simulated."""
+    """Return the results for pods and claims. Allocations have no timestamps, because time is simulated."""
     return ScheduleDocument(
         target=answer_target(outcome.target),
         api_server=outcome.api_server,

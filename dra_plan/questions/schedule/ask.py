@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 A_CONFIGURATION = "a decoded KubeSchedulerConfiguration"
-"""The description of an expected argument."""
+"""How errors describe the expected value of `config`."""
 
 
 class ScheduleOptions(PodOptions, Ties, Timed, total=False):
-    """The options that select the pods and the scheduler, and that give the later events."""
+    """The options that select the pods, configure the scheduler, and add later events."""
 
     then: Iterable[LoadedCluster | Objects]
     config: Mapping[str, Any] | None
@@ -79,23 +79,26 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
 
 @spelled_out
 def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOptions]) -> SchedulePlan:
-    """Return the result of kube-scheduler handling the pods one after another.
+    """Return what happens when kube-scheduler schedules the pods one after another.
 
-    `owners` name the pods to schedule and report, or the workloads to which these pods belong. Without owners,
-    `namespace` and `selector` select pending pods. `then` are later states of the cluster. `config` is a decoded
-    KubeSchedulerConfiguration, `extenders` replace the extenders in it, and `plugins` are factories of custom plugins.
-    `api_server` is "real", or "recorded" for the API server with which most outcomes were recorded. `order` is
-    "arrival" (by creationTimestamp, resourceVersion and input order), or "name" for a restarted scheduler. If several
-    nodes are equally good, `ties` selects the "first", or a "random" one that depends on `seed`. If `explain` is set,
-    the plan says for each pod without a node why the pod got no devices in the state of its last attempt. An input
-    without nodes is scheduled as a cluster without nodes, or rejected if `requires_nodes` is set.
+    `owners` are the names of pods and workloads; only these pods, and the pods of these workloads, are scheduled and
+    reported. Without owners, all pending pods that match `namespace` and `selector` are scheduled. `then` are later
+    states of the cluster. An input without nodes is a cluster without nodes, unless `requires_nodes` is set.
 
-    If `settle` is set, controllers act as well until nothing changes: pods are evicted and recreated, claims are
-    deallocated, and quotas are enforced. The cluster also settles in each later state. `events` are steps such as
-    {"create": object} that then happen one after another (docs/schedule.md). `never_ready` pods (NAME or
-    NAMESPACE/NAME) start but do not become ready. If the cluster, a later state or an event contains a DeviceTaintRule,
-    the cluster serves this kind. After `timeout` seconds the simulation ends, and unfinished attempts are Undecided.
-    Raises UsageError for invalid options, and InputError for later states and events that cannot be decoded.
+    `config` is a decoded KubeSchedulerConfiguration, `extenders` replace its extenders, and `plugins` are factories of
+    custom plugins. `api_server` is "real", or "recorded" for the API server with which most outcomes were recorded.
+    `order` is "arrival" (by creationTimestamp, resourceVersion and position in the input), or "name" for a restarted
+    scheduler. If several nodes are equally good, `ties` selects the "first" one or a "random" one, which depends on
+    `seed`. If `explain` is set, the plan says why each pod without a node got no devices in its last attempt.
+
+    If `settle` is set, controllers act too, until nothing changes: they evict and recreate pods, deallocate claims and
+    enforce quotas. The cluster also settles after each of the states in `then`. `events` are steps such as {"create":
+    object}, which happen afterwards, one after another (docs/schedule.md). `never_ready` pods (NAME or NAMESPACE/NAME)
+    start but do not become ready. DeviceTaintRules are supported if the cluster, a later state or an event contains
+    one.
+
+    The simulation ends after `timeout` seconds; attempts that are not finished by then are Undecided. Raises UsageError
+    for invalid options, and InputError for later states and events that cannot be decoded.
     """
     from dra_plan.arguments import able, callback, list_of, names, optional, required, truth
     from dra_plan.loaded import LoadedCluster
@@ -139,9 +142,9 @@ def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOpt
 
 
 def chance_of(ties: Any, seed: Any) -> Chance:
-    """Return the tie-breaking that the options select.
+    """Return how the options break ties between equally good nodes.
 
-    Raises UsageError for invalid options, and for a seed that is not used.
+    Raises UsageError for invalid options, and for a seed that has no effect.
     """
     from dra_plan.arguments import optional, whole_number
     from dra_plan.scheduler.chance import FIRST, Chance

@@ -1,4 +1,4 @@
-"""`dra-plan schedule`: competing pods, through the whole scheduling cycle."""
+"""`dra-plan schedule`: the node that each pod gets, or why it stays pending."""
 
 from __future__ import annotations
 

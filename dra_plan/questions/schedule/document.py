@@ -23,48 +23,53 @@ from dra_plan.documents.scheduling import (
 
 
 class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The result of kube-scheduler for the pods of an input."""
+    """What kube-scheduler does with the pods of an input."""
 
     kind: Literal["SchedulePlan"] = "SchedulePlan"
     api_server: Annotated[
         str,
         one_of("recorded", "real"),
-        Meta(description=("The behaviour of the simulated API server: that of the recordings, or that of a real one.")),
+        Meta(
+            description=("The API server that was simulated: a real one, or the one with which outcomes were recorded.")
+        ),
     ]
-    pods: Annotated[list[ScheduledPod], Meta(description="In the order in which the scheduler sees them.")]
-    pod_groups: Annotated[list[ScheduledPodGroup], Meta(description="PodGroups, if the gates are on.")] = []
+    pods: Annotated[list[ScheduledPod], Meta(description="The pods, in the order in which the scheduler handles them.")]
+    pod_groups: Annotated[
+        list[ScheduledPodGroup], Meta(description="The pod groups, if the feature gates for gang scheduling are on.")
+    ] = []
     claims: list[ScheduledClaim]
     volumes: Annotated[
-        list[ScheduledVolume], Meta(description=("The volume claims without a volume in the input, by name."))
+        list[ScheduledVolume],
+        Meta(description=("The PersistentVolumeClaims for which the input has no volume, by name.")),
     ]
     evictions: list[EvictedPod]
-    not_evaluated: Annotated[list[str], Meta(description="Plugins of the default profile that are not simulated.")]
+    not_evaluated: Annotated[list[str], Meta(description="The plugins of the default profile that are not simulated.")]
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]
     outlook: Annotated[
         list[str] | UnsetType,
-        Meta(description="Without --settle: what controllers would do next, if anything."),
+        Meta(description="What controllers would do next, if anything; only without --settle."),
     ] = UNSET
     taint_evictions: Annotated[
         list[TaintEvictedPod] | UnsetType,
-        Meta(description="Without --settle: the pods that taints would evict next, if any."),
+        Meta(description="The pods that taints would evict next, if any; only without --settle."),
     ] = UNSET
-    settled: Annotated[SettledCluster | UnsetType, Meta(description="With --settle: the final state.")] = UNSET
+    settled: Annotated[SettledCluster | UnsetType, Meta(description="The settled cluster; only with --settle.")] = UNSET
     trace: SchedulingTrace | UnsetType = UNSET
     explanations: Annotated[
         list[ExplainedAttempt] | UnsetType,
-        Meta(description=("With --explain: explanations for pods without a node to which devices were rejected.")),
+        Meta(description=("Why pods without a node got no devices; only with --explain.")),
     ] = UNSET
     contested: Annotated[
         list[ContestedPods] | UnsetType,
-        Meta(description="With --explain: owners of pods without a node for which pods of others leave no room."),
+        Meta(description="Pods that have no node because other pods leave no room, by owner; only with --explain."),
     ] = UNSET
 
 
 def devices_by_pod(document: ScheduleDocument) -> dict[str, list[str]]:
-    """Return the devices of the claims that are reserved for each pod, by NAMESPACE/NAME of the pod.
+    """Return the devices of each pod, as DRIVER/POOL/DEVICE, by the pod's NAMESPACE/NAME.
 
-    Devices are named DRIVER/POOL/DEVICE.
+    A pod's devices are those of the claims that are reserved for it.
     """
     found: dict[str, list[str]] = {}
     for claim in document.claims:

@@ -1,7 +1,4 @@
-"""Scheduler extenders over HTTP, behind the scheduler's interface.
-
-They are contacted only with the user's permission.
-"""
+"""HTTP clients for scheduler extenders. They make requests only if the user allows it."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ _MOST_BYTES = 64 * 1024 * 1024
 
 
 class HttpExtender:
-    """An extender of a KubeSchedulerConfiguration, called with the verbs and JSON of `kube-scheduler/extender/v1`.
+    """An extender of a KubeSchedulerConfiguration, called as defined by `kube-scheduler/extender/v1`.
 
     Fields of this API have no JSON names, so they are written as in Go: `Pod`, `NodeNames`.
     """
@@ -53,7 +50,7 @@ class HttpExtender:
     def is_interested(self, pod: Pod) -> bool:
         """Return whether the pod requests a resource that the extender manages.
 
-        An extender that manages no particular resources is interested in every pod.
+        An extender without managed resources is interested in every pod.
         """
         if not self._managed:
             return True
@@ -92,7 +89,7 @@ class HttpExtender:
     def process_preemption(
         self, pod: Pod, candidates: Sequence[Candidate], cluster: SimulatedCluster
     ) -> list[Candidate]:
-        """Return the candidates that the extender does not reject, with the victims that it still accepts."""
+        """Return the candidates that the extender accepts, with the victims that it leaves."""
         meta = self._config.node_cache_capable
         victims = {
             c.node: {
@@ -200,6 +197,6 @@ def _field(answer: Any, name: str) -> Any:
 
 
 def make(config: Configuration) -> list[HttpExtender]:
-    """Return the extenders of a configuration. As in upstream, ignorable extenders come last."""
+    """Return the extenders of a configuration, with ignorable extenders last, as in kube-scheduler."""
     made = [HttpExtender(entry) for entry in config.extenders]
     return sorted(made, key=lambda extender: extender.ignorable)

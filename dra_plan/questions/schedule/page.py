@@ -1,4 +1,4 @@
-"""The page of `schedule`: the pods in order, the devices of each, and the reasons of its last failed attempt."""
+"""The page of `schedule`: the pods in order, each with its devices or the reasons for its last failed attempt."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def page(answer: SchedulePlan, inventory: Inventory | None, view: View | None) -
 
 
 def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
-    """Add the pods to the page, in order. Each pod has its devices, or the reasons why it has none."""
+    """Fill the page with the pods, in order, each with its devices or the reasons why it has none."""
     document = answer.document
     made.gets_word, made.picks_title = "gets", "Pods, in the scheduler's order"
     told_pods = [pod for pod in document.pods if _is_scheduled(pod)]

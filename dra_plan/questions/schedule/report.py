@@ -6,7 +6,7 @@ from dra_plan.api.inventory import Origin
 from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
 from dra_plan.questions.schedule.document import ScheduleDocument
 from dra_plan.questions.schedule.gate import never_made, of_pod
-from dra_plan.questions.schedule.reasons import aside, of_attempts, of_rivals, short, whole, without_template
+from dra_plan.questions.schedule.reasons import aside, of_attempts, of_rivals, pod_names, short, whole, without_template
 from dra_plan.text.gate import Gate, Verdict
 from dra_plan.text.reports import refusals
 from dra_plan.text.reports.claim_sets import Origins
@@ -16,6 +16,7 @@ from dra_plan.text.words import capital, ended, scheduler_says
 RULES = {
     "unschedulable": RuleText("The pod stays pending", "dra-plan explain says why its claims do not fit."),
     "not-bound": RuleText("The pod is not bound yet", ("Something else must happen first; the message names it.")),
+    "over-quota": RuleText("A quota rejects the pod's claim", "Request less, raise the quota, or delete objects."),
     "scheduling-error": RuleText("The scheduling attempt failed with an error", "The message is the scheduler's own."),
     "refused": RuleText("The API server does not create the pod", "The message is the API server's own."),
     "undecided": RuleText(SEARCH_ENDED, "Allow more with --max-steps or --timeout."),
@@ -29,7 +30,7 @@ RULES = {
 CODES = {
     "Unschedulable": "unschedulable",
     "Gated": "not-bound",
-    "OverQuota": "not-bound",
+    "OverQuota": "over-quota",
     "Waiting": "not-bound",
     "Error": "scheduling-error",
     "Refused": refusals.CODE,
@@ -37,15 +38,15 @@ CODES = {
 
 
 def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
-    """Return the result for each scheduled pod, and the warnings, as the content of CI reports."""
-    attempts, rivals = of_attempts(document), of_rivals(document)
+    """Return the content of CI reports: a check for each scheduled pod, and the warnings."""
+    attempts, rivals, names = of_attempts(document), of_rivals(document), pod_names(document)
     told: dict[Told, str] = {}
     checks = []
     for pod in _planned(document):
         name = f"{pod.namespace}/{pod.name}"
         attempt, rival = attempts.get(name), rivals.get(name, "")
-        check = _like(_check(pod, gate, origins, attempt, rival), pod, attempt, rival, told)
-        checks.append(_with_template(check, document))
+        check = _like(_check(pod, names[name], gate, origins, attempt, rival), pod, attempt, rival, told)
+        checks.append(_with_template(check, name, document))
     checks += refusals.checks(document.refusals)
     checks += [_never_made(what) for what in (never_made(document.settled) if document.settled else ())]
     failed, notes = of_warnings(document.warnings, gate)
@@ -62,9 +63,9 @@ def _never_made(what: str) -> ReportCase:
     return ReportCase(what, Result.FAILED, Entry(Level.ERROR, "not-created", f"not created: {what}"))
 
 
-def _with_template(check: ReportCase, document: ScheduleDocument) -> ReportCase:
-    """Return the check with the missing template of a claim as its reason, if this is the reason."""
-    why = without_template(document, check.name.removeprefix("pod/"))
+def _with_template(check: ReportCase, pod: str, document: ScheduleDocument) -> ReportCase:
+    """Return the check of the pod with the missing template of a claim as its reason, if this is the reason."""
+    why = without_template(document, pod)
     if check.entry is None or not why:
         return check
     return check._replace(entry=check.entry._replace(message=f"{ended(why)} {scheduler_says(check.entry.message)}"))
@@ -88,8 +89,10 @@ def _like(
     return check._replace(entry=check.entry._replace(message=message, details="", like=first))
 
 
-def _check(pod: ScheduledPod, gate: Gate, origins: Origins, attempt: ExplainedAttempt | None, rival: str) -> ReportCase:
-    name = f"pod/{pod.namespace}/{pod.name}"
+def _check(
+    pod: ScheduledPod, name: str, gate: Gate, origins: Origins, attempt: ExplainedAttempt | None, rival: str
+) -> ReportCase:
+    """Return the check of the pod, which reports call by this name."""
     verdict = of_pod(gate, pod)
     if verdict is Verdict.PASSED:
         return ReportCase(name)
@@ -103,7 +106,7 @@ def _check(pod: ScheduledPod, gate: Gate, origins: Origins, attempt: ExplainedAt
         f"{capital(reason)} {scheduler_says(message)}" if reason else message,
         source=origin.source,
         line=origin.line,
-        object=f"Pod {pod.namespace}/{pod.name}",
+        object=_object(pod, name),
         details=whole(attempt) if attempt is not None else "",
     )
     return ReportCase(name, Result.BROKEN if verdict is Verdict.UNDECIDED else Result.FAILED, entry)
@@ -118,21 +121,17 @@ def _reason(pod: ScheduledPod, attempt: ExplainedAttempt) -> str:
 
 
 Told = tuple[int, str, int]
-"""An attempt, by its identity, and a file and line."""
+"""An explained attempt (identified by `id`), a file and a line."""
+
+
+def _object(pod: ScheduledPod, name: str) -> str:
+    """Return the name in reports with the kind as in manifests: `Deployment NAMESPACE/NAME pod 2 of 3`."""
+    kind = pod.workload.kind if pod.workload is not None else "Pod"
+    return f"{kind} {name.partition('/')[2]}"
 
 
 def _origin(pod: ScheduledPod, origins: Origins) -> Origin:
-    """Return the position of the pod in the input, or of the workload of a replica named WORKLOAD-NUMBER."""
-    own = origins.get(("Pod", pod.namespace, pod.name))
-    if own is not None:
-        return own
-    workload = pod.name.rpartition("-")[0]
-    for (kind, namespace, name), origin in origins.items():
-        if (namespace, name) == (pod.namespace, workload) and kind in WORKLOADS:
-            return origin
-    return Origin("")
-
-
-WORKLOADS = frozenset(
-    {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController"}
-)
+    """Return the position of the pod in the input; for a pod that does not exist yet, that of its workload."""
+    of = pod.workload
+    key = ("Pod", pod.namespace, pod.name) if of is None else (of.kind, of.namespace, of.name)
+    return origins.get(key, Origin(""))

@@ -28,17 +28,17 @@ from dra_plan.text.naming import target, unsettled_words
 from dra_plan.text.words import NAMES, capital, counted, listed, scheduler_says, span
 
 FEW = 10
-"""The number of already bound pods that are shown if there are no others, since the user may want to see them."""
+"""If all pods were already bound, the maximum number of them that are shown."""
 
 
 LEGEND = "ok: passed Filter; numbers: weighted scores."
 
 
 def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
-    """Return a row for each scheduled pod, with its node and devices, or the reason why it has no node.
+    """Return a row for each scheduled pod, with its node and devices or the reason why it has none.
 
-    Each attempt (if there is a trace), the evicted and retried pods, and the number of omitted pods follow. Pods are
-    omitted if they were already bound or were not selected.
+    Below the table are the traced attempts, the evicted and retried pods, and the number of omitted pods. Pods that
+    were already bound or not selected are omitted.
     """
     pods = [pod for pod in document.pods if not aside(pod)]
     if not pods and len(document.pods) <= FEW:
@@ -58,9 +58,9 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
 
 
 def wide(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
-    """Return all pods, and the results of the plugins in each pod's last attempt.
+    """Return a row for each pod, and the plugins' results in each pod's last attempt.
 
-    The results are shown as a matrix with one row per node and one column per plugin.
+    The plugins' results are shown as a matrix of nodes and plugins.
     """
     last = {attempt.pod: attempt for attempt in (document.trace.attempts if document.trace else ())}
     parts: list[Part] = [*refusals.paragraphs(document.refusals)]
@@ -123,7 +123,7 @@ def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[S
         )
     if not document.settled:
         return shown_parts
-    return [*shown_parts, *parts(document.settled, nameless=any(pod.outcome == "OverQuota" for pod in document.pods))]
+    return [*shown_parts, *parts(document.settled)]
 
 
 def _without_template(document: ScheduleDocument) -> Iterator[str]:
@@ -167,7 +167,7 @@ def _wakes(document: ScheduleDocument) -> Table:
 
 
 def names(document: ScheduleDocument) -> str:
-    """Return a line `pod/NAMESPACE/NAME node/NODE` for every bound pod."""
+    """Return a line of the form `pod/NAMESPACE/NAME node/NODE` for each bound pod."""
     bound = (pod for pod in document.pods if pod.node_name)
     return "".join(shown.line(f"pod/{pod.namespace}/{pod.name} node/{pod.node_name}") + "\n" for pod in bound)
 
@@ -176,7 +176,7 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def group_table(groups: Iterable[ScheduledPodGroup]) -> Table:
-    """Return a row for each group, with its result, the number of bound and required pods, and the reason."""
+    """Return a row for each pod group, with its outcome, the numbers of bound and required pods, and the reason."""
     made = Table(("POD GROUP", "OUTCOME", "BOUND", "NEEDS", "MESSAGE"), flexible=(0, 4))
     for group in groups:
         needs = str(group.min_count) if group.policy == "gang" else group.policy
@@ -186,25 +186,22 @@ def group_table(groups: Iterable[ScheduledPodGroup]) -> Table:
 
 
 def message(group: ScheduledPodGroup) -> str:
-    """Return the scheduler's message about the group.
-
-    The message comes from the group's condition PodGroupScheduled or from its pods.
-    """
+    """Return the message of the group's PodGroupScheduled condition or, without one, what the group waits for."""
     said = next((each.message for each in group.conditions if each.type == "PodGroupScheduled"), "")
     return said or group.waiting
 
 
 NARROW = 120
-"""The width below which messages are placed below the table, where they have the full width."""
+"""The screen width below which messages are printed below the table instead of in a column."""
 
 
 def pods_table(
     document: ScheduleDocument, pods: Sequence[ScheduledPod], screen: Screen | None, *, every: bool
 ) -> list[Part]:
-    """Return the table of pods and its totals. Unless `every` is set, similar pods without a node share a row.
+    """Return the table of pods, and totals. Similar pods without a node share a row unless `every` is set.
 
-    On a narrow terminal, the messages follow the table, one by one. The messages of explained attempts follow too,
-    unless an explanation contains them.
+    On a narrow terminal, or if there are explanations, messages are printed below the table. A message that is part of
+    an explanation is not repeated.
     """
     if not pods:
         return []
@@ -240,7 +237,7 @@ def _is_wide(document: ScheduleDocument, pods: Iterable[ScheduledPod]) -> bool:
 
 
 def totals(pods: Iterable[ScheduledPod]) -> str:
-    """Return the number of pods with each result, such as `3 Bound, 37 Unschedulable.`."""
+    """Return the number of pods with each outcome, for example `3 Bound, 37 Unschedulable.`."""
     counts = Counter(pod.outcome for pod in pods)
     return f"{', '.join(f'{counts[outcome]} {outcome}' for outcome in get_args(PodOutcome) if counts[outcome])}."
 
@@ -261,7 +258,7 @@ def _alike(pods: Iterable[ScheduledPod]) -> list[list[ScheduledPod]]:
 
 
 def paragraphs(document: ScheduleDocument) -> Iterator[Paragraph]:
-    """Yield a paragraph for each explained attempt. Similar pods share the paragraph of the first of them."""
+    """Yield a paragraph for each explained attempt. Similar pods share a paragraph."""
     rivals = of_rivals(document)
     for attempt in document.explanations or ():
         told = dict.fromkeys(rivals.get(f"{pod.namespace}/{pod.name}", "") for pod in attempt.pods)
@@ -279,21 +276,13 @@ def _reason_lines(of: ExplainedAttempt, rivals: Iterable[str]) -> Lines:
 
 
 MOST_NAMED = 3
-"""The number of pod names in a cell before the rest is counted."""
+"""The maximum number of pod names in a cell. The other pods are counted."""
 
 
-NAMELESS = "Kubernetes' message names no ResourceClaim, because the API server generates the name."
-"""What follows messages about claims that a quota rejects, which begin with an empty name."""
-
-
-def parts(settled: SettledCluster, *, nameless: bool) -> list[Part]:
-    """Return tables of ended pods, rejected objects and controller failures, and a line about the final state.
-
-    `nameless` is set if some of the failures are about claims that a quota rejects.
-    """
+def parts(settled: SettledCluster) -> list[Part]:
+    """Return tables of ended pods, rejected objects and failures of controllers, and a line about the final state."""
     tables = [_ended(settled), _refused(settled), _failures(settled), _later(settled)]
-    notes = [NAMELESS] if nameless else []
-    return [*(table for table in tables if table.rows), *notes, _end(settled)]
+    return [*(table for table in tables if table.rows), _end(settled)]
 
 
 def _ended(settled: SettledCluster) -> Table:
@@ -337,22 +326,22 @@ def _end(settled: SettledCluster) -> str:
         names = ", ".join(f"{pod.namespace}/{pod.name}" for pod in settled.unsettled.pods[:MOST_NAMED])
         return f"The cluster {unsettled_words(settled.unsettled.message)}{f' ({names})' if names else ''}."
     if not settled.rounds:
-        return "The controllers then evict and create no pods."
+        return "Nothing more happens after this."
     rounds = counted(settled.rounds, "round")
     return f"Settled after {rounds} of controllers: {have}, {waiting} wait{'s' if waiting == 1 else ''}."
 
 
 def story(attempt: TracedAttempt) -> Paragraph:
-    """Return the result for the pod, followed by the results of plugins.
+    """Return the result of the attempt, followed by the results of the plugins.
 
-    Plugins that run before any node is examined come first, then plugins that run on nodes, and then plugins that run
-    after all nodes were rejected.
+    Plugins are in the order of the scheduling cycle: those that run before nodes are examined, those that run for each
+    node, and those that run after all nodes were rejected.
     """
     return Paragraph([headline(attempt), *(f"  {line}" for line in _lines(attempt))])
 
 
 def headline(attempt: TracedAttempt) -> str:
-    """Return the number of the attempt, the pod and the result."""
+    """Return a line with the pod, the number of the attempt, and the node or the message."""
     with_group = f" with podgroup/{attempt.pod_group}" if attempt.pod_group else ""
     inside = f" in {attempt.domain}" if attempt.domain else ""
     return f"{attempt.pod}{with_group}, attempt {attempt.attempt}{inside}: {attempt.node or attempt.message}"

@@ -1,1 +1,1 @@
-"""The problems in manifests, before the cluster reports them."""
+"""Problems in manifests, found before they are applied."""

@@ -1,4 +1,4 @@
-"""`validate`: the problems in manifests, alone and together, before a cluster reports them."""
+"""`validate`: problems within and between manifests, found before they are applied."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ValidationReport(PrintedAnswer[ValidationDocument]):
     target: Target
     judgement: Judgement
     offers_fixes: bool = True
-    """True if findings say how to fix them. Those that remain after `--fix` do not."""
+    """Whether findings say how to fix them. After `--fix`, the remaining findings do not."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -38,7 +38,7 @@ class ValidationReport(PrintedAnswer[ValidationDocument]):
         return self.judgement.findings
 
     def at_least(self, severity: Severity) -> int:
-        """Return the number of findings with at least this severity."""
+        """Return the number of findings with this severity or a higher one."""
         return sum(finding.severity >= severity for finding in self.findings)
 
     def __iter__(self) -> Iterator[Finding]:
@@ -122,7 +122,7 @@ def report(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> ValidationReport:
-    """Validate the input. Objects that `against` also contains are validated as updates of the objects in `against`.
+    """Validate the input. Objects that are also in `against` are validated as updates.
 
     `runtime_config` selects which of the release's API versions the API server serves. None means all of them.
     """
@@ -134,10 +134,10 @@ def report(
 
 @dataclass(frozen=True, slots=True)
 class FixedManifests:
-    """The result of `--fix`, with the findings that remain.
+    """The manifests after `--fix`, and the remaining findings.
 
-    `made` is the number of fixes, and `sources` are the changed files. `before` contains the original findings. If
-    nothing is written, none of the original findings is marked as fixable.
+    `made` is the number of fixes, `sources` are the changed files, and `before` contains the original findings. If no
+    file changes, no original finding is marked as fixable.
     """
 
     sources: list[FixedSource]
@@ -155,7 +155,7 @@ def fix(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> FixedManifests:
-    """Return the input after every certain fix for the relevant findings. No file is written."""
+    """Return the input with every certain fix for the selected rules applied. No file is written."""
 
     def judged(read: Reading) -> Judgement:
         return judge(

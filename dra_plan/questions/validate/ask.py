@@ -57,14 +57,14 @@ class ValidateOptions(RuleOptions, total=False):
 
 @spelled_out
 def validate(cluster: LoadedCluster, **options: Unpack[ValidateOptions]) -> ValidationReport:
-    """Return the problems in the objects, individually and together. `select` and `ignore` are codes of rules.
+    """Return problems within and between objects.
 
-    Objects that the cluster `against` also contains are validated as updates. `runtime_config` is the API server's
-    --runtime-config and selects the API versions that the API server serves. `{}` means the default versions, and None
-    means all versions of the release.
+    `select` and `ignore` contain codes of rules. Objects that are also in the cluster `against` are validated as
+    updates. `runtime_config` is the API server's --runtime-config, which selects the API versions that it serves: `{}`
+    means the default versions, and None means all versions of the release.
 
-    The original manifests are validated: files are read, and dicts are examined, when they are first used. Raises
-    UsageError for an unknown code, and InputError for files that can no longer be read.
+    The manifests are validated in their original form, so files are read again. Raises UsageError for an unknown code,
+    and InputError for files that can no longer be read.
     """
     from dra_plan.arguments import required, truth
     from dra_plan.loaded import LoadedCluster
@@ -85,7 +85,7 @@ def validate(cluster: LoadedCluster, **options: Unpack[ValidateOptions]) -> Vali
 
 
 def selection(options: Mapping[str, Any]) -> RuleSelection:
-    """Return the rules that `select` and `ignore` choose. Raises UsageError for an invalid code."""
+    """Return the rules selected with `select` and `ignore`. Raises UsageError for an invalid code."""
     from dra_plan.arguments import names
     from dra_plan.validation.registry import ALL, RuleSelection
 

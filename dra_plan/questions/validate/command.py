@@ -1,4 +1,4 @@
-"""`dra-plan validate`: the problems in manifests, before the cluster reports them."""
+"""`dra-plan validate`: problems in manifests, found before they are applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`validate --fix` and `--diff`: the only code that writes to manifests."""
+"""`validate --fix` and `--diff`. No other code changes manifests."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _MARKED = (("utf-8", codecs.BOM_UTF8), ("utf-16-le", codecs.BOM_UTF16_LE), ("utf
 
 
 def show(done: FixedManifests, reports: Reporting) -> Exit:
-    """Print the changes that would be made, and report the findings.
+    """Print the changes that `--fix` would make, and report the findings.
 
-    The exit status says whether there would be any changes.
+    The exit status shows whether there are any changes.
     """
     from dra_plan.questions.validate.report import of_fixes
 
@@ -38,7 +38,7 @@ def show(done: FixedManifests, reports: Reporting) -> Exit:
 
 
 def write(done: FixedManifests) -> ValidationReport:
-    """Write the fixed files, each of them atomically.
+    """Write the fixed files, each atomically, and return the report on the remaining findings.
 
     Raises InputError for a file that cannot be written, or that has changed since it was read.
     """
@@ -74,7 +74,7 @@ _NO_END = "\\ No newline at end of file"
 
 
 def difference(name: str, before: str, after: str) -> str:
-    """Return the diff of one file for `patch -p0`. Text that could control a terminal is escaped."""
+    """Return the diff of one file for `patch -p0`, with terminal control characters escaped."""
     lines = unified_diff(_lines(before), _lines(after), shown.line(name), shown.line(name))
     return "".join(_printed(lines))
 

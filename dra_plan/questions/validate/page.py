@@ -1,4 +1,4 @@
-"""The page of `validate`: findings at their source lines, file by file."""
+"""The page of `validate`: findings next to the source lines, grouped by file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dra_plan.questions.validate.text import FORMATS
 from dra_plan.text import words
 
 LONGEST = 400
-"""The number of characters of a source line on each side of the position."""
+"""The maximum number of characters that are shown of a source line, before and after the position of a finding."""
 
 
 def by_file(document: ValidationDocument) -> Iterator[FileFindings]:
@@ -68,7 +68,7 @@ def page(answer: ValidationReport, inventory: Inventory | None, view: View | Non
 
 
 def fill_validation(made: Page, document: ValidationDocument) -> None:
-    """Add the number of findings to the page, and each finding at its line."""
+    """Fill the page with the number of findings, and with each finding at its line."""
     counts = document.summary
     nouns = ((counts.errors, "error"), (counts.warnings, "warning"), (counts.infos, "info"))
     found = [words.counted(number, noun) for number, noun in nouns if number]

@@ -1,4 +1,4 @@
-"""Reports of `validate`: a check for every finding that counts, a note for every other one."""
+"""Reports of `validate`, with a check for each finding of the selected severities and a note for each other finding."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _ORDER = ("info", "warning", "error")
 
 
 def content(document: ValidationDocument, *, fail_on: str, anchor: str) -> Content:
-    """Return the findings of a ValidationReport as CI checks.
+    """Return the findings as CI checks.
 
-    Findings with the severity `fail_on` or a higher severity fail their checks.
+    Checks fail for findings with the severity `fail_on` or a higher one.
     """
     counting = _ORDER[_ORDER.index(fail_on) :]
     return _content(document, anchor, lambda finding: finding.severity in counting)
 
 
 def of_fixes(document: ValidationDocument, *, anchor: str) -> Content:
-    """Return the findings for `--diff` as CI checks. The checks of findings that can be fixed fail."""
+    """Return the findings as CI checks for `--diff`. Checks fail for findings that can be fixed."""
     return _content(document, anchor, lambda finding: finding.fix is not None)
 
 

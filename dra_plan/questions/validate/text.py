@@ -1,4 +1,4 @@
-"""The formats of `validate`: their shared parts, and `table`, `wide` and `name`."""
+"""The formats of `validate`. This module contains `table`, `wide` and `name`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def table(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
-    """Return the table with columns for fields and corrected texts, followed by explanations of the rules."""
+    """Return the table with columns for fields and suggestions, and explanations of the rules below."""
     made = Table(("PLACE", "SEVERITY", "CODE", "OBJECT", "FIELD", "MESSAGE", "SUGGESTION"), flexible=(0, 3, 4, 5, 6))
     for finding in document.findings:
         about = (finding.severity, finding.code, finding.object, finding.field, finding.message)
@@ -32,7 +32,7 @@ def wide(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
 
 
 def names(document: ValidationDocument) -> str:
-    """Return a line `KIND/NAMESPACE/NAME` for every object with a finding, without duplicates."""
+    """Return a line of the form `KIND/NAMESPACE/NAME` for each object with a finding, without duplicates."""
     objects = dict.fromkeys(object_name(finding.object) for finding in document.findings)
     return "".join(f"{shown.line(name)}\n" for name in objects)
 
@@ -47,7 +47,7 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def short(document: ValidationDocument, _screen: Screen | None) -> str:
-    """Return one line `PLACE: SEVERITY[CODE] OBJECT: FIELD: MESSAGE` for every finding."""
+    """Return a line of the form `PLACE: SEVERITY[CODE] OBJECT: FIELD: MESSAGE` for each finding."""
     made = []
     for finding in document.findings:
         where = f"{place(finding)}: " if finding.file else ""

@@ -1,7 +1,6 @@
-"""All claims as the scheduler sees them: stored claims, claims being allocated, and the devices these leave free.
+"""All claims as the scheduler sees them: stored claims, claims being allocated, and the devices that these use.
 
-The binding conditions of claims are at the end. They are for devices that drivers prepare before the pod may be bound
-(KEP-5007).
+The last part covers binding conditions, with which drivers delay binding until devices are prepared (KEP-5007).
 """
 
 from __future__ import annotations
@@ -24,23 +23,23 @@ from .keys import ClaimKey, claim_key
 
 
 def with_uid(claim: ResourceClaim) -> ResourceClaim:
-    """Return the claim with a UID, such as the API server would give to the claim."""
+    """Return the claim, with a generated UID if it has none."""
     if claim.metadata.uid:
         return claim
     return replace(claim, metadata=replace(claim.metadata, uid=f"claim:{claim.key}"))
 
 
 class StoredClaims:
-    """Gives UIDs to the input's claims that have none. Every admission gets the same claim objects."""
+    """The claims of an input, all with UIDs. Every admission gets the same objects."""
 
     def __init__(self) -> None:
         self._found: dict[int, tuple[ResourceClaim, ResourceClaim]] = {}
-        """The claims by the identity of the given one, which is kept alive."""
+        """The claims by the `id` of the given claim, which is kept alive."""
         self._last: Sequence[ResourceClaim] = ()
         self._last_by_key: dict[ClaimKey, ResourceClaim] = {}
 
     def by_key(self, claims: Sequence[ResourceClaim]) -> dict[ClaimKey, ResourceClaim]:
-        """Return a new dictionary with the claims by namespace and name. Each claim has a UID."""
+        """Return a new dictionary of the claims by namespace and name. Each claim has a UID."""
         changed = self._changed(claims)
         if changed is None:
             self._last, self._last_by_key = claims, {claim_key(claim): claim for claim in self.of(claims)}
@@ -60,7 +59,7 @@ class StoredClaims:
         return [new for _, new in pairs]
 
     def of(self, claims: Iterable[ResourceClaim]) -> list[ResourceClaim]:
-        """Return the claims in the same order. Each of them has a UID."""
+        """Return the claims in the same order, each with a UID."""
         known = self._found.get
         return [claim if claim.metadata.uid else (known(id(claim)) or self._add(claim))[1] for claim in claims]
 
@@ -93,7 +92,7 @@ class ClaimStore:
         self._uses: dict[str, dict[ClaimKey, None]] = {}
         """For each pod, by UID or key, the claims that are reserved for it or were created for it."""
         self.written: dict[ClaimKey, None] = {}
-        """The claims that were stored since this was last emptied."""
+        """The claims stored since this was last emptied."""
         self._compared: tuple[int, Iterable[ResourceClaim], bool] | None = None
         """The last answer of `is_allocated_like`, with the revision and the claims that it is about."""
         self._begin(list(claims))
@@ -106,14 +105,14 @@ class ClaimStore:
         self.written = dict.fromkeys(self._claims)
         self._arrivals, self.revision = len(self._claims), len(claims)
         for key, claim in self._claims.items():
-            if claim.metadata.owner_references or (claim.status is not None and claim.status.reserved_for):
+            if claim.metadata.owner_references or claim.reserved_for:
                 self._note_users(key, None, claim)
                 self._note_owner(key, claim)
 
     def copy(self, claims: Sequence[ResourceClaim]) -> ClaimStore | None:
-        """Return a copy of this store with these claims. This store must not have changed since its creation.
+        """Return a copy of this store with these claims. This store must not have changed since it was created.
 
-        Return None if the claims differ from the stored claims in more than their contents.
+        Return None if claims were added, removed or reordered.
         """
         if len(claims) != len(self._claims):
             return None
@@ -135,20 +134,20 @@ class ClaimStore:
     counters = ("revision",)
 
     def parts(self) -> Iterable[object]:
-        """Return the parts of this object that a fork of the simulation has to save."""
+        """Return the parts that a fork of the simulation has to save."""
         return () if self._state is None else (self._state,)
 
     def __iter__(self) -> Iterator[ResourceClaim]:
         return iter(self._claims.values())
 
     def seen(self) -> Iterator[ResourceClaim]:
-        """Yield the claims in the form in which an attempt sees them. Claims in flight have their devices."""
+        """Yield the claims as a scheduling attempt sees them. Claims in flight have their devices."""
         flying = dict(self._in_flight)
         yield from (flying.pop(claim.metadata.uid, claim) for claim in self._claims.values())
         yield from flying.values()
 
     def take_over(self, view: View) -> None:
-        """Use the state of devices from the view if the view has the same allocated claims as this store."""
+        """Use the device state of the view, if it has the same allocated claims as this store."""
         if self.is_allocated_like(view.claims):
             self._state = view.state
 
@@ -165,7 +164,7 @@ class ClaimStore:
         return not self._in_flight and len(now) == len(then) and all(map(is_, now, then))
 
     def get(self, namespace: str, name: str) -> ResourceClaim | None:
-        """Return the stored claim, or None if no claim has this name."""
+        """Return the stored claim with this name, or None."""
         return self._claims.get((namespace, name))
 
     def special(self, pod: Pod) -> ResourceClaim | None:
@@ -174,7 +173,7 @@ class ClaimStore:
         return next((self._claims[key] for key in keys), None)
 
     def put(self, claim: ResourceClaim) -> ResourceClaim | None:
-        """Store a claim. Return the claim that it replaces, or None if it is new."""
+        """Store a claim. Return the claim that it replaces, or None."""
         self.revision += 1
         key = claim_key(claim)
         old = self._claims.get(key)
@@ -194,7 +193,7 @@ class ClaimStore:
         return old
 
     def remove(self, claim: ResourceClaim) -> ResourceClaim | None:
-        """Remove a claim. Return the stored version of the claim, or None if it was not stored."""
+        """Remove a claim. Return its stored version, or None if it was not stored."""
         self.revision += 1
         old = self._claims.pop(claim_key(claim), None)
         if old is None:
@@ -209,9 +208,9 @@ class ClaimStore:
         return old
 
     def become(self, claims: Iterable[ResourceClaim]) -> list[ResourceClaim]:
-        """Replace the stored claims by these claims, in this order.
+        """Replace the stored claims with these claims, in this order.
 
-        Return the claims that differ, each in its old version and its new version.
+        Return the old and the new version of each claim that differs.
         """
         new = {claim_key(claim): claim for claim in claims}
         changed = []
@@ -291,9 +290,9 @@ class ClaimStore:
     # Claims that are being allocated
 
     def signal_pending_allocation(self, claim: ResourceClaim) -> None:
-        """Put the claim in flight with its allocation, so that its devices count as used immediately.
+        """Put the claim in flight with its allocation. Its devices count as used from now on.
 
-        If the claim is already in flight, it keeps the first allocation, and one more user is counted.
+        A claim that is already in flight keeps its first allocation and gets one more user.
         """
         if claim.metadata.uid in self._in_flight:
             self._sharers[claim.metadata.uid] += 1
@@ -304,11 +303,11 @@ class ClaimStore:
             self._state.add(claim, consumable_capacity=self._consumable)
 
     def pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """Return the claim with this UID if it is in flight; otherwise, return None."""
+        """Return the claim in flight with this UID, or None."""
         return self._in_flight.get(uid)
 
     def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """Remove one user of the claim in flight. Return the claim if this frees devices; otherwise, return None.
+        """Remove one user of the claim in flight. Return the claim if this frees its devices, or else None.
 
         Devices are freed if there are no other users and the stored claim has no devices.
         """
@@ -325,7 +324,7 @@ class ClaimStore:
 
     @property
     def state(self) -> AllocatedState:
-        """The devices that are used by stored claims and by claims in flight."""
+        """The devices used by stored claims and by claims in flight."""
         if self._state is None:
             claims = [c for c in self._claims.values() if c.metadata.uid not in self._in_flight]
             self._state = AllocatedState.of([*claims, *self._in_flight.values()], consumable_capacity=self._consumable)
@@ -339,9 +338,9 @@ def _name(claim: ResourceClaim) -> tuple[ClaimKey, str]:
 def users(claim: ResourceClaim) -> list[str]:
     """Return the UIDs of the pods that the claim is reserved for or was created for.
 
-    If a pod has no UID, NAMESPACE/NAME takes its place.
+    A pod without a UID is listed as NAMESPACE/NAME.
     """
-    reserved = claim.status.reserved_for if claim.status is not None else ()
+    reserved = claim.reserved_for
     if not reserved and not claim.metadata.owner_references:
         return []
     namespace, owner = claim.metadata.namespace, claim.metadata.controller
@@ -355,7 +354,7 @@ def users(claim: ResourceClaim) -> list[str]:
 
 
 def conditional_results(claim: ResourceClaim) -> list[DeviceRequestAllocationResult]:
-    """Return those allocation results of the claim that have binding conditions."""
+    """Return the claim's allocation results that have binding conditions."""
     if claim.allocation is None:
         return []
     return [result for result in claim.allocation.devices.results if result.binding_conditions]
@@ -374,8 +373,8 @@ def _true(status: AllocatedDeviceStatus, name: str) -> Condition | None:
 def preparation(claim: ResourceClaim) -> tuple[bool, Condition | None]:
     """Return whether all devices of the claim are ready, and the failure condition that is true, or None.
 
-    A claim without conditions is ready. Upstream checks the devices one by one and stops at the first device that is
-    not ready. Upstream therefore does not detect failures of later devices yet.
+    A claim without conditions is ready. As in upstream, the check stops at the first device that is not ready, so
+    failures of later devices are not found yet.
     """
     for result in conditional_results(claim):
         status = _reported(claim, result)

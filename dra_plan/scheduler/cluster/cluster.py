@@ -1,7 +1,7 @@
 """The simulated cluster: the objects in the API server, and the scheduler's view of nodes and pods.
 
-The pod groups with their pods come first, then the cluster. Every change goes through a method of the cluster, which
-updates the nodes' totals and notifies the listener. Claims, volumes and nodes have their own modules in this package.
+The first part holds pod groups; the second is the cluster. Every change goes through a method of the cluster, which
+updates the totals of nodes and notifies the listener. Claims, volumes and nodes have their own modules.
 """
 
 from __future__ import annotations
@@ -33,10 +33,7 @@ from .volumes import VolumeStore
 
 
 class PodGroups:
-    """The PodGroups by namespace and name, and their pods by UID.
-
-    The pods of a group may be known before the group is known.
-    """
+    """PodGroups by namespace and name, and their pods by UID. A pod may be known before its group."""
 
     def __init__(self) -> None:
         self._groups: dict[GroupKey, PodGroup] = {}
@@ -47,11 +44,11 @@ class PodGroups:
         """The groups for which other pods are being evicted."""
 
     def put(self, group: PodGroup) -> None:
-        """Create a group, or store a new version of it."""
+        """Add a group, or replace its earlier version."""
         self._groups[group.metadata.namespace, group.metadata.name] = group
 
     def remove(self, key: GroupKey) -> None:
-        """Remove the group. The pods in the group remain."""
+        """Remove the group. Its pods stay."""
         self._groups.pop(key, None)
 
     def get(self, key: GroupKey | None) -> PodGroup | None:
@@ -59,10 +56,7 @@ class PodGroups:
         return self._groups.get(key) if key is not None else None
 
     def of(self, pod: Pod) -> PodGroup | None:
-        """Return the group with which the pod is scheduled.
-
-        Return None if the pod has no group, or if the group does not exist.
-        """
+        """Return the group that the pod is scheduled with, or None if it has no group or the group does not exist."""
         return self.get(group_key(pod))
 
     def all(self) -> Collection[PodGroup]:
@@ -72,18 +66,18 @@ class PodGroups:
     # Pods
 
     def saw(self, info: PodInfo) -> None:
-        """Record that the pod waits for a node, and that a profile of the scheduler is responsible for the pod."""
+        """Record that the pod is waiting for a node and belongs to a profile of the scheduler."""
         if info.group is not None:
             self._waiting.setdefault(info.group, {})[info.uid] = None
 
     def placed(self, info: PodInfo, node: str) -> None:
-        """Record that a pod in a group was bound to a node or assumed on a node."""
+        """Record that a pod of a group was bound to a node or assumed on it."""
         if info.group is not None:
             self._placed.setdefault(info.group, {})[info.uid] = info
             self._nodes[info.uid] = node
 
     def displaced(self, info: PodInfo) -> None:
-        """Record that a pod in a group is no longer on its node."""
+        """Record that a pod of a group is no longer on its node."""
         if info.group is not None:
             self._placed.get(info.group, {}).pop(info.uid, None)
             self._nodes.pop(info.uid, None)
@@ -94,26 +88,26 @@ class PodGroups:
             self._waiting.get(info.group, {}).pop(info.uid, None)
 
     def seen(self, key: GroupKey) -> Collection[str]:
-        """Return the UIDs of all pods in the group that have waited for a node, in order of arrival.
+        """Return the UIDs of all pods of the group that have waited for a node, in order of arrival.
 
-        Some of these pods may already be bound.
+        Some of them may have been bound since.
         """
         return self._waiting.get(key, {})
 
     def on_nodes(self, key: GroupKey) -> Collection[PodInfo]:
-        """Return the pods in the group that are bound to a node or assumed on a node."""
+        """Return the pods of the group that are bound to a node or assumed on one."""
         return self._placed.get(key, {}).values()
 
     def bound(self, key: GroupKey) -> int:
-        """Return the number of bound pods in the group. Pods that are only assumed on a node do not count."""
+        """Return the number of bound pods of the group. Pods that are only assumed on a node do not count."""
         return sum(bool(info.pod.spec.node_name) for info in self.on_nodes(key))
 
     def node_of(self, uid: str) -> str:
-        """Return the node of a pod in a group, or "" if the pod has no node."""
+        """Return the node of a pod of a group, or "" if it has none."""
         return self._nodes.get(uid, "")
 
     def count(self, key: GroupKey) -> int:
-        """Return the number of pods in the group that the scheduler knows. The pods can be in any state."""
+        """Return how many pods of the group the scheduler knows, in any state."""
         return len(self._waiting.get(key, {}).keys() | self._placed.get(key, {}).keys())
 
 
@@ -137,9 +131,8 @@ def by_name(nodes: Iterable[Node]) -> list[Node]:
 class SimulatedCluster:
     """The state of the simulated cluster.
 
-    `nodes` is in scheduling order. `pods` contains every pod that has not been deleted. `affinity_pods` is the number
-    of pods on nodes that have affinity rules. `services` are stored by namespace. `workloads` are stored by kind,
-    namespace and name.
+    `nodes` is in scheduling order. `pods` has every pod that has not been deleted. `affinity_pods` is the number of
+    pods on nodes that have affinity rules. `services` are stored by namespace, `workloads` by kind, namespace and name.
     """
 
     def __init__(
@@ -154,13 +147,13 @@ class SimulatedCluster:
         view: View | None = None,
         arranged: Callable[[Iterable[Node]], Sequence[Node]] = by_name,
     ) -> None:
-        """Set up the cluster; `known` is shared with simulations of related clusters.
+        """Set up the cluster. `known` is shared with simulations of related clusters.
 
-        If `view` is given, it is the inventory's. `arranged` sorts nodes into the order in which they arrived.
+        `view` is the view of the inventory, if it exists. `arranged` sorts nodes by their arrival.
         """
         self._arranged = arranged
         self.view = View.of(inventory, target) if view is None else view
-        """Slices, classes and taint rules as the target sees them; `claims` holds the allocations."""
+        """Slices, classes and taint rules as the target sees them. Allocations are in `claims`."""
         self.shows_finished = shows_finished
         self.listener: Callable[[Event], None] = lambda _event: None
         self.revision = 0
@@ -169,9 +162,9 @@ class SimulatedCluster:
         self.positions: dict[str, int] = {}
         """The position of each node in scheduling order."""
         self.changed_pods: dict[str, None] = {}
-        """The UIDs of the pods that were added, changed or removed, except by binding, since this was last emptied."""
+        """The UIDs of the pods added, changed or removed since this was last emptied. Binding does not count."""
         self.moved_pods: dict[str, None] = {}
-        """The UIDs of the pods that were added, changed, removed or bound since this was last emptied."""
+        """The UIDs of the pods added, changed, removed or bound since this was last emptied."""
         self._priorities: Counter[int] = Counter()
         """The number of pods on nodes, by priority."""
         self.in_order: Sequence[NodeInfo] = ()
@@ -188,7 +181,7 @@ class SimulatedCluster:
         self._pool_nodes: dict[str, dict[str, None] | None] | None = None
         self._on_unknown_nodes: dict[str, dict[str, PodInfo]] = {}
         self.volumes = VolumeStore(inventory, self.emit)
-        """Volumes, claims on them, and the classes and drivers behind them."""
+        """Volumes, the claims on them, and their storage classes and drivers."""
         self.set_lookups(inventory)
         self._known = KnownObjects() if known is None else known
         self._known.begin(self.view, claims)
@@ -202,7 +195,7 @@ class SimulatedCluster:
     counters = ("node_revision",)
 
     def parts(self) -> Iterable[object]:
-        """Return the parts of this object that a fork of the simulation has to save."""
+        """Return the parts that a fork of the simulation has to save."""
         return self.journal, self.claims, self.groups, self.volumes
 
     def reverted(self) -> None:
@@ -210,15 +203,12 @@ class SimulatedCluster:
         self._number()
 
     def emit(self, resource: Resource, action: Action, old: object, new: object) -> None:
-        """Report the change of an object to the listener."""
+        """Report a change of an object to the listener."""
         self.revision += 1
         self.listener(Event(resource, action, old, new))
 
     def set_lookups(self, inventory: Inventory) -> None:
-        """Replace the namespaces, disruption budgets, services and workloads.
-
-        Plugins look these up when they need them.
-        """
+        """Replace the namespaces, disruption budgets, services and workloads, which plugins look up."""
         self.namespaces: dict[str, Namespace] = {n.metadata.name: n for n in inventory.namespaces}
         self.budgets: list[PodDisruptionBudget] = list(inventory.disruption_budgets)
         self.services: dict[str, list[Service]] = {}
@@ -232,7 +222,7 @@ class SimulatedCluster:
     # Nodes
 
     def set_nodes(self, nodes: Iterable[Node]) -> None:
-        """Replace the nodes of the cluster. The pods stay on their nodes."""
+        """Replace the nodes. Pods stay on their nodes."""
         nodes = list(nodes)
         if self._taint(nodes):
             return
@@ -264,7 +254,7 @@ class SimulatedCluster:
         return True
 
     def append_node(self, node: Node) -> None:
-        """Add a node at the end of the scheduling order. Use this only to find out which pods fit on the node."""
+        """Add a node at the end of the scheduling order. This is only for finding out which pods fit on it."""
         name = node.metadata.name
         info = self._known.node(node, self._on_unknown_nodes.pop(name, {}), self.journal)
         info.position = self.positions[name] = len(self.in_order)
@@ -274,10 +264,7 @@ class SimulatedCluster:
         self.node_revision += 1
 
     def see(self, nodes: dict[str, NodeInfo]) -> None:
-        """Replace the nodes of the cluster by `nodes`, which are in scheduling order.
-
-        Cached results are no longer valid.
-        """
+        """Replace the nodes with `nodes`, which are in scheduling order. Cached results become invalid."""
         self._given_nodes = ()
         self.nodes = nodes
         self.node_revision += 1
@@ -290,7 +277,7 @@ class SimulatedCluster:
             info.position = position
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
-        """Return the labels of a namespace. If the namespace is unknown, the only label is the name label."""
+        """Return the labels of a namespace. An unknown namespace has only the label `kubernetes.io/metadata.name`."""
         known = self.namespaces.get(name)
         if known is None:
             return {"kubernetes.io/metadata.name": name}
@@ -299,7 +286,7 @@ class SimulatedCluster:
     # Pods
 
     def info(self, pod: Pod) -> PodInfo:
-        """Return the pod with everything that is derived from it. The result is cached."""
+        """Return the pod with everything derived from it. The result is cached."""
         uid = pod_uid(pod)
         found = self.infos.get(uid)
         if found is not None and found.pod is not pod:
@@ -346,13 +333,13 @@ class SimulatedCluster:
                 self.groups.displaced(info)
 
     def assume(self, info: PodInfo, node: str) -> None:
-        """Count the pod on the node even though it is not bound yet."""
+        """Count the pod on the node before it is bound."""
         self._place(info, node)
 
     def forget(self, info: PodInfo, node: str) -> None:
-        """Undo the assumption that the pod is on the node.
+        """Stop counting the pod on the node where it was assumed.
 
-        As in upstream, the queue treats this as the deletion of an assigned pod.
+        As in upstream, the queue sees this as the deletion of an assigned pod.
         """
         self._displace(info.uid, node)
 
@@ -373,7 +360,7 @@ class SimulatedCluster:
         return bound
 
     def exchange(self, gone: Iterable[str], new: Iterable[Pod], claims: Iterable[ResourceClaim]) -> None:
-        """Replace some pods and all claims. There are no events, as if the new objects had been in the input."""
+        """Replace some pods and all claims without events, as if the new objects had been in the input."""
         for uid in gone:
             old = self.pods.pop(uid)
             if old.spec.node_name:
@@ -401,9 +388,9 @@ class SimulatedCluster:
         self.pods[pod_uid(pod)] = pod
 
     def set_claimed(self, pod: Pod, node: str, claimed: list[NodeAllocatableResourceClaimStatus]) -> None:
-        """Count the node resources that the pod's devices take. The pod is assumed on this node.
+        """Count the node resources that the pod's devices use, and list them in its status.
 
-        The pod's status then lists these resources.
+        The pod is assumed on this node.
         """
         uid = pod_uid(pod)
         current = self.pods.get(uid, pod)
@@ -419,7 +406,7 @@ class SimulatedCluster:
         self.emit(Resource.ASSIGNED_POD if placed else Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
 
     def replace_pod(self, old: Pod, new: Pod, action: Action) -> None:
-        """Replace a pod on a node. A finished pod is removed from the node, unless the API server still shows it."""
+        """Replace a pod on a node. A finished pod leaves the node, unless the API server still shows it."""
         node = old.spec.node_name
         self._displace(pod_uid(old), node)
         self._note_change(pod_uid(new))
@@ -451,7 +438,7 @@ class SimulatedCluster:
         return self.shows_finished or not ended(pod)
 
     def delete_pod(self, pod: Pod) -> None:
-        """Delete a pod. Nothing happens if the pod does not exist."""
+        """Delete a pod, if it exists."""
         old = self.pods.pop(pod_uid(pod), None)
         if old is None:
             return
@@ -466,7 +453,7 @@ class SimulatedCluster:
             self.emit(Resource.UNSCHEDULED_POD, Action.DELETE, old, None)
 
     def add_group(self, group: PodGroup) -> None:
-        """Add a pod group, or store a new version of it."""
+        """Add a pod group, or replace its earlier version."""
         known = self.groups.get((group.metadata.namespace, group.metadata.name))
         self.groups.put(group)
         self.emit(Resource.POD_GROUP, Action.ADD if known is None else Action.UPDATE_OTHER, known, group)
@@ -474,9 +461,9 @@ class SimulatedCluster:
     # Claims and devices
 
     def extended_names(self) -> Mapping[str, str]:
-        """Return the class that serves each extended resource, by resource name.
+        """Return the class that provides each extended resource, by resource name.
 
-        The map is empty if the feature gate is off.
+        The result is empty if the feature gate is off.
         """
         if self._extended is None:
             target = self.view.target
@@ -486,7 +473,7 @@ class SimulatedCluster:
         return self._extended
 
     def put_claim(self, claim: ResourceClaim) -> None:
-        """Create a claim, or store a new version of it."""
+        """Add a claim, or replace its earlier version."""
         old = self.claims.put(claim)
         if old is None:
             self._touch(claim)
@@ -528,9 +515,9 @@ class SimulatedCluster:
         return any(self._on_unknown_nodes.values())
 
     def touch_pool(self, pool: str) -> None:
-        """Drop the cached results for the nodes that reach a pool with this name.
+        """Invalidate the cached results for the nodes that reach a pool with this name.
 
-        The driver of the pool does not matter, because upstream keeps counters by pool name.
+        The driver does not matter, because upstream keeps counters by pool name.
         """
         if self._pool_nodes is None:
             self._pool_nodes = pool_reach(self.view.slices)
@@ -541,11 +528,11 @@ class SimulatedCluster:
                 info.touch()
 
     def set_slices(self, slices: Sequence[ResourceSlice]) -> None:
-        """Replace the slices of the cluster. Cached results are dropped."""
+        """Replace the slices. Cached results become invalid."""
         self._see_devices(self.view.with_slices(slices))
 
     def set_devices(self, inventory: Inventory) -> None:
-        """Replace the slices, classes and taint rules by the inventory's. Cached results are dropped."""
+        """Replace the slices, classes and taint rules with those of the inventory. Cached results become invalid."""
         self._see_devices(View.of(inventory, self.view.target).ordered(self.view.device_order))
 
     def _see_devices(self, view: View) -> None:

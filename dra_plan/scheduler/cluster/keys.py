@@ -1,6 +1,6 @@
-"""Keys of pods, groups and claims inside the simulation, and two look-ups by name.
+"""Keys of pods, groups and claims in the simulation, and two look-ups by name.
 
-The look-ups find the device class that serves an extended resource, and the nodes that reach the devices of a pool.
+The look-ups find the device class of an extended resource, and the nodes that reach the devices of a pool.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dra_plan.api.well_known import IMPLICIT_PREFIX
 from dra_plan.scheduler.clock import parse_time
 
 ClaimKey = tuple[str, str]
-"""A claim's (namespace, name)."""
+"""The namespace and name of a claim."""
 
 
 GroupKey = tuple[str, str]
-"""A pod group's (namespace, name)."""
+"""The namespace and name of a pod group."""
 
 
 def group_key(pod: Pod) -> GroupKey | None:
-    """Return the key of the group with which the pod is scheduled, or None for a pod without a group."""
+    """Return the key of the group that the pod is scheduled with, or None if it has no group."""
     group = pod.spec.scheduling_group
     return (pod.metadata.namespace, group.pod_group_name) if group is not None else None
 
@@ -32,7 +32,7 @@ def claim_key(claim: ResourceClaim) -> ClaimKey:
 
 
 def pod_uid(pod: Pod) -> str:
-    """Return the pod's UID, or the pod's key if the manifest has no UID."""
+    """Return the UID of the pod, or its key if the manifest has no UID."""
     return pod.metadata.uid or pod.key
 
 
@@ -40,11 +40,11 @@ def pod_uid(pod: Pod) -> str:
 
 
 def class_names(classes: Iterable[DeviceClass], *, loser_loses_implicit: bool) -> dict[str, str]:
-    """Return the name of the class that serves each resource. The classes arrive in name order.
+    """Return the name of the class that provides each resource. The classes arrive in name order.
 
-    If several classes have the same resource name, the newest class is used. If there are several newest classes, the
-    one whose name comes first is used. If `loser_loses_implicit` is set (quirk E2), a class that is not used when it
-    arrives is dropped completely, including its implicit name.
+    If several classes have the same resource name, the newest class is used or, if they are equally old, the first by
+    name. If `loser_loses_implicit` is set (quirk E2), a class that is not used when it arrives is dropped completely,
+    including its implicit name.
     """
     mapping: dict[str, str] = {}
     owners: dict[str, DeviceClass] = {}

@@ -1,7 +1,7 @@
-"""Nodes and pods, as the scheduler knows them before it schedules, created once for simulations that share them.
+"""Nodes and pods as they are before scheduling, created once and shared by several simulations.
 
-A node that is unchanged, with the same pods and the same devices in use, has the same version in all simulations, so
-results for the node in one simulation are valid in the others.
+A node has the same version in all simulations in which it has the same pods and the same devices in use, so results for
+the node are valid in all of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class KnownObjects:
     def __init__(self) -> None:
         self._view: View | None = None
         self._pods: dict[int, PodInfo] = {}
-        """The derived pods by the identity of the pod, which is kept alive."""
+        """The derived pods by the `id` of the pod, which is kept alive."""
         self._admitted: dict[str, Pod] = {}
         self._nodes: dict[str, NodeInfo] = {}
         self._claims: ClaimStore | None = None
@@ -38,7 +38,7 @@ class KnownObjects:
         self._first = False
 
     def begin(self, view: View, claims: Iterable[ResourceClaim]) -> None:
-        """Start a simulation of the cluster in the view with these claims."""
+        """Start a simulation of the cluster in the view, with these claims."""
         self._first = self._view is None
         if self._view is None:
             self._view, self._given = view, list(claims)
@@ -46,10 +46,9 @@ class KnownObjects:
             self._changed = self._touched(self._view, view, list(claims))
 
     def claims(self, claims: Sequence[ResourceClaim], view: View, *, consumable_capacity: bool) -> ClaimStore:
-        """Return a store of these claims, which are in the view.
+        """Return a store of these claims, which are those of the view.
 
-        If only a few claims differ from the first simulation's claims, the store is a copy of the first simulation's
-        store.
+        If only a few differ from the claims of the first simulation, its store is copied.
         """
         if self._claims is None:
             self._claims = ClaimStore(claims, consumable_capacity=consumable_capacity)
@@ -82,14 +81,14 @@ class KnownObjects:
         return names
 
     def admitted(self, pod: Pod) -> Pod:
-        """Return the first simulation's object for the pod if it is equal to the pod; otherwise, return the pod itself.
+        """Return the first simulation's object for the pod if the two are equal, or else the pod itself.
 
-        Pods that have no UID or priority in the input are created again for each simulation.
+        Pods without a UID or priority in the input are created again for each simulation.
         """
         return pod if (known := self._admitted.setdefault(pod_uid(pod), pod)) != pod else known
 
     def pod(self, pod: Pod, *, devices_count: bool) -> PodInfo:
-        """Return the pod with everything that is derived from it."""
+        """Return the pod with everything derived from it."""
         known = self._pods.get(id(pod))
         if known is None:
             known = PodInfo(pod, devices_count=devices_count)
@@ -98,7 +97,7 @@ class KnownObjects:
         return known
 
     def node(self, node: Node, pods: Mapping[str, PodInfo], journal: Journal) -> NodeInfo:
-        """Return the node with these pods on it. Changes to the node are recorded in the journal."""
+        """Return the node with these pods on it. Its changes are recorded in the journal."""
         known = self._nodes.get(node.metadata.name)
         if known is not None and known.node is node and _same(known.pods, pods):
             copy = known.copy(journal)

@@ -1,7 +1,7 @@
 """Results for nodes, which are cached until the node changes.
 
-With the cache, the cost of a simulation grows with the number of node states instead of pods times nodes, because pods
-with the same shape get the same result from a node that has not changed.
+Pods of the same shape get the same result from a node that has not changed. The cost of a simulation therefore grows
+with the number of states of nodes, not with pods times nodes.
 """
 
 from __future__ import annotations
@@ -17,19 +17,18 @@ from .cluster import SimulatedCluster
 _Answer = TypeVar("_Answer")
 
 MOST_SHAPES = 512
-"""The number of pod shapes whose results are cached at the same time."""
+"""The maximum number of pod shapes whose results are cached at the same time."""
 
 NodeTables = Remembered[Hashable, dict[str, tuple[int, _Answer]]]
-"""For each shape (key), a table from node names to (node version, result), for direct reading and writing."""
+"""For each shape, its results by node name. Each result comes with the version of the node."""
 
 
 class ShapeAnswers(Generic[_Answer]):
-    """The results on all nodes for pods of one shape, in scheduling order.
+    """The results of all nodes for pods of one shape, in scheduling order.
 
-    The results include all changes up to entry `read` in the journal. `open` contains the sorted positions of all
-    nodes, except for closed nodes that have not changed since they were closed. `renewed` contains the positions of the
-    results that were dropped since `renewed` was last emptied; it is None if all results were dropped. If `find_common`
-    finds that all nodes have the same result, `common` is this result.
+    Changes up to entry `read` of the journal are included. `open` are the sorted positions of the nodes that are not
+    closed. `renewed` are the positions of results dropped since it was last emptied, or None if all were dropped.
+    `common` is the result of all nodes, if `find_common` found that they have the same.
     """
 
     __slots__ = ("_closed", "answers", "common", "open", "read", "renewed", "revision")
@@ -50,7 +49,7 @@ class ShapeAnswers(Generic[_Answer]):
             self.common = answers[0]
 
     def forget_all(self, unknown: _Answer, number: int) -> None:
-        """Start again with this number of nodes. None of the nodes has a result."""
+        """Drop all results and start again with this number of nodes."""
         self.answers = [unknown] * number
         self.open = list(range(number))
         self.renewed = self.common = None
@@ -69,18 +68,18 @@ class ShapeAnswers(Generic[_Answer]):
             insort(self.open, position)
 
     def close(self, position: int) -> None:
-        """Skip the node from now on, until it changes."""
+        """Skip the node until it changes."""
         if position not in self._closed:
             self._closed.add(position)
             del self.open[bisect_left(self.open, position)]
 
 
 class NodeAnswers(Generic[_Answer]):
-    """Caches the results on all nodes for each shape of pods, in scheduling order.
+    """A cache of the results of all nodes for each shape of pods, in scheduling order.
 
-    The least recently used shapes are dropped. Nodes need not be examined to detect changes: the cluster's journal
-    names the changed nodes, and only their results are dropped. If `of_objects` is set, results depend only on the Node
-    object and not on pods and devices, so they stay valid until the Node object is replaced.
+    The least recently used shapes are dropped. When the cluster's journal names a changed node, its results are
+    dropped. If `of_objects` is set, results depend only on the Node object, not on pods and devices, and stay valid
+    until it is replaced.
     """
 
     def __init__(
@@ -92,9 +91,9 @@ class NodeAnswers(Generic[_Answer]):
         self._shapes: Remembered[Hashable, ShapeAnswers[_Answer]] = Remembered(most)
 
     def of(self, key: Hashable) -> ShapeAnswers[_Answer]:
-        """Return the results for a shape. `unknown` stands for a missing result.
+        """Return the results for a shape, with `unknown` for missing results.
 
-        During a scheduling cycle, the caller reads and writes the returned results directly.
+        During a scheduling cycle, callers read and write the returned object directly.
         """
         found = self._shapes.of(key, ShapeAnswers)
         cluster = self._cluster

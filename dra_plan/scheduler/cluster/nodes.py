@@ -1,16 +1,16 @@
-"""The scheduler's view of a node and of a pod: parsed once, and summed up as pods are added and removed.
+"""The scheduler's view of pods and nodes, with totals that are updated as pods come and go.
 
-Affinity terms come first, then pods and nodes with their totals (upstream: PodInfo, NodeInfo), then the order in which
-nodes are examined.
+Contents: affinity terms, pods and nodes (upstream: PodInfo, NodeInfo), and the order in which nodes are examined.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
+
+from msgspec import Struct
 
 from dra_plan.api.core import (
     Node,
@@ -42,14 +42,13 @@ from .pod_volumes import PodVolumes, pod_volumes
 # Terms are ready for matching, with namespaces and label keys filled in.
 
 NamespaceLabels = Callable[[str], Mapping[str, str]]
-"""The labels of a namespace, empty if it is unknown."""
+"""A function that returns the labels of a namespace, or {} if it is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """An affinity term of a pod.
 
-    The term selects pods by label in `namespaces` and in the namespaces that `namespace_selector` selects.
+    It selects pods by label in `namespaces` and in the namespaces that `namespace_selector` selects.
     """
 
     selector: LabelSelector | None
@@ -68,9 +67,8 @@ class Term:
         return labels_match(self.selector, pod.metadata.labels)
 
 
-@dataclass(frozen=True, slots=True)
-class AffinityTerms:
-    """All of a pod's affinity terms."""
+class AffinityTerms(Struct, frozen=True):
+    """The affinity terms of a pod."""
 
     required: tuple[Term, ...] = ()
     required_anti: tuple[Term, ...] = ()
@@ -152,11 +150,11 @@ Port = tuple[str, str, int]
 
 
 class Journal:
-    """The names of changed nodes, in the order of the changes. Code that caches results for nodes reads the names.
+    """The names of changed nodes in the order of their changes, for code that caches results for nodes.
 
-    If a node changes again and nothing has read the journal in between, the node is not named again. `objects` is a
-    journal of the nodes whose objects were replaced. For each open fork, `kept` contains the earlier states of the
-    nodes that have changed since the start of the fork.
+    A node that changes twice in a row is named once, unless the journal was read in between. `objects` is a journal of
+    the nodes whose Node objects were replaced. `kept` has, for each open fork, the earlier states of the nodes that
+    have changed since it began.
     """
 
     __slots__ = ("_names", "_seen", "kept", "objects")
@@ -169,10 +167,7 @@ class Journal:
         self.kept: list[dict[NodeInfo, NodeInfo]] = []
 
     def end(self) -> int:
-        """Return the number of entries.
-
-        Pass the number to `since` later, to get the nodes that changed in the meantime.
-        """
+        """Return the number of entries. Pass it to `since` later to get the nodes that changed in the meantime."""
         self._seen = len(self._names)
         return self._seen
 
@@ -190,17 +185,17 @@ class Journal:
         return dict.fromkeys(self.after(read))
 
     def forked(self) -> None:
-        """Start a fork. From now on, the earlier state of each node that changes is saved."""
+        """Start a fork: save the earlier state of each node that changes from now on."""
         self.kept.append({})
 
     def committed(self) -> None:
-        """End the last fork, and keep the changes since the fork started."""
+        """End the last fork and keep the changes since its start."""
         kept = self.kept.pop()
         if self.kept:
             self.kept[-1] = kept | self.kept[-1]
 
     def reverted(self) -> None:
-        """End the last fork, and restore the nodes that changed since the fork started."""
+        """End the last fork and undo the changes since its start."""
         for node, before in self.kept.pop().items():
             if self.objects is not None and node.node is not before.node:
                 self.objects.note(node.name)
@@ -211,8 +206,8 @@ class Journal:
 class PodInfo:
     """A pod with everything that the scheduler derives from its spec.
 
-    If `devices_count` is set and the pod is on a node, the node resources that the pod's status lists for devices also
-    count.
+    If `devices_count` is set, the node resources that the pod's status lists for devices also count for a pod on a
+    node.
     """
 
     def __init__(self, pod: Pod, *, devices_count: bool = False) -> None:
@@ -220,19 +215,16 @@ class PodInfo:
         self.claimed = pod.status.node_allocatable_resource_claim_statuses if devices_count else []
 
     def bound(self, pod: Pod) -> PodInfo:
-        """Return the pod's information after the pod has been bound.
-
-        The requests are not derived again, because they do not change.
-        """
+        """Return the information about the pod once it is bound. Its requests do not change."""
         other = object.__new__(PodInfo)
         vars(other).update(vars(self), pod=pod)
         vars(other).pop("claim_names", None)
         return other
 
     def restated(self, pod: Pod) -> PodInfo | None:
-        """Return the pod's information after the pod's status has changed.
+        """Return the information about the pod with a new status.
 
-        Return None if more than the status has changed, or if the resources that the pod's devices take have changed.
+        Return None if more than the status has changed, or if the node resources that its devices use have changed.
         """
         told = "node_allocatable_resource_claim_statuses"
         if pod.spec is not self.pod.spec or pod.metadata is not self.pod.metadata:
@@ -245,7 +237,7 @@ class PodInfo:
 
     @property
     def uid(self) -> str:
-        """The pod's UID, or the pod's key if it has no UID."""
+        """The UID of the pod, or its key if it has none."""
         return self.pod.metadata.uid or self.pod.key
 
     @cached_property
@@ -255,12 +247,12 @@ class PodInfo:
 
     @property
     def priority(self) -> int:
-        """The pod's priority, or 0 if it has none."""
+        """The priority of the pod, or 0 if it has none."""
         return self.pod.spec.priority or 0
 
     @property
     def profile(self) -> str:
-        """The name of the scheduler that the pod requests. A profile has the same name."""
+        """The name of the scheduler that the pod requests, which is also the name of a profile."""
         return self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
 
     @property
@@ -270,7 +262,7 @@ class PodInfo:
 
     @cached_property
     def group(self) -> GroupKey | None:
-        """The key of the group with which the pod is scheduled, or None for a pod without a group."""
+        """The key of the group that the pod is scheduled with, or None if it has no group."""
         return group_key(self.pod)
 
     @cached_property
@@ -280,40 +272,40 @@ class PodInfo:
 
     @property
     def placed_requests(self) -> Amounts:
-        """The amounts of resources that the pod uses up on its node."""
+        """The resources that the pod uses on its node."""
         return pod_requests(self.pod, claimed=self.claimed) if self.claimed else self.requests
 
     @cached_property
     def defaulted(self) -> Amounts:
-        """The amounts of resources that the pod uses up on its node, with defaults for missing requests."""
+        """The resources that the pod uses on its node, with defaults for missing requests."""
         return pod_requests(self.pod, defaults=True, claimed=self.claimed)
 
     @cached_property
     def scored_requests(self) -> tuple[int, int]:
-        """The amounts of CPU and memory that count in scores if the pod is on a node. Missing requests get defaults."""
+        """The CPU and memory that scores count for a pod on a node, with defaults for missing requests."""
         found = self.defaulted
         return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
 
     @cached_property
     def volumes(self) -> PodVolumes:
-        """The pod's volumes, in the form that scheduling needs."""
+        """The volumes of the pod, as far as scheduling needs them."""
         return pod_volumes(self.pod)
 
     @cached_property
     def ports(self) -> list[Port]:
-        """The host ports of the pod's containers and sidecar containers."""
+        """The host ports of the pod's containers and sidecars."""
         spec = self.pod.spec
-        sidecars = [c for c in spec.init_containers if c.restart_policy == "Always"]
+        sidecars = [c for c in spec.init_containers if c.is_sidecar]
         return host_ports((*sidecars, *spec.containers))
 
     @cached_property
     def terms(self) -> AffinityTerms:
-        """The pod's affinity rules, with namespaces and label keys filled in."""
+        """The affinity rules of the pod, with namespaces and label keys filled in."""
         return parse_terms(self.pod)
 
     @cached_property
     def start_time(self) -> float:
-        """The time when the pod started. A pod that has not started yet counts as the last pod to start."""
+        """The time when the pod started, or infinity if it has not."""
         started = parse_time(self.pod.status.start_time)
         return float("inf") if started is None else started
 
@@ -325,10 +317,10 @@ _NO_PORTS: dict[Port, int] = {}
 
 
 class NodeInfo:
-    """A node, the pods on the node, and the total of these pods' requests.
+    """A node, its pods, and the total of their requests.
 
-    `version` changes whenever a result for the node may change. If there is a journal, each change of the version is
-    recorded in it. `position` is the node's position in scheduling order.
+    `version` changes whenever a result for the node may change, and the journal, if there is one, records this.
+    `position` is the node's position in scheduling order.
     """
 
     __slots__ = ("_is_shared", "_labelled", "affinity_pods", "allocatable", "allowed_pods", "anti_affinity_pods",
@@ -352,27 +344,27 @@ class NodeInfo:
         self.set_node(node)
 
     def set_node(self, node: Node) -> None:
-        """Replace the Node object by a new version."""
+        """Replace the Node object with a new version."""
         self._keep()
         self.node = node
         self.name = node.metadata.name
         self.labels: dict[str, str] = node.metadata.labels or {}
         self.allocatable = amounts(node.status.allocatable or node.status.capacity)
         self.allowed_pods = self.allocatable.get(PODS, 0)
-        """The number of pods that the node accepts; 0 if it is not specified."""
+        """The number of pods that the node accepts, or 0 if it is not specified."""
         self.touch()
         if self.journal is not None and self.journal.objects is not None:
             self.journal.objects.note(self.name)
 
     def touch(self) -> None:
-        """Declare that cached results for this node are no longer valid."""
+        """Invalidate the cached results for this node."""
         self._keep()
         self.version = next(_versions)
         if self.journal is not None:
             self.journal.note(self.name)
 
     def labelled(self, key: str, value: str) -> Sequence[PodInfo]:
-        """Return the pods on the node that have this label. The pods can be in any namespace."""
+        """Return the pods on the node with this label, in any namespace."""
         if self._labelled is None:
             self._labelled = {}
             for info in self.pods.values():
@@ -405,7 +397,7 @@ class NodeInfo:
     def remove(self, uid: str) -> PodInfo | None:
         """Remove a pod from the node and from its totals. Return the pod, or None if it is not on the node.
 
-        As in upstream's list, the last pod moves to the position of the removed pod.
+        As in upstream's list, the last pod takes the position of the removed pod.
         """
         info = self.pods.get(uid)
         if info is None:
@@ -418,9 +410,9 @@ class NodeInfo:
         return info
 
     def renew(self, info: PodInfo) -> None:
-        """Replace a pod on the node by a version with the same requests.
+        """Replace a pod on the node with a version that has the same requests.
 
-        The pods are then in the same order as after `remove` and `add`.
+        The pods end up in the same order as after `remove` and `add`.
         """
         if next(reversed(self.pods)) != info.uid:
             self.remove(info.uid)
@@ -435,9 +427,9 @@ class NodeInfo:
         self.touch()
 
     def restate(self, info: PodInfo) -> None:
-        """Replace a pod on the node by a version that differs only in its status.
+        """Replace a pod on the node with a version that differs only in its status.
 
-        The pods are then in the same order as after `remove` and `add`.
+        The pods end up in the same order as after `remove` and `add`.
         """
         self._begin_change()
         uid = info.uid
@@ -478,10 +470,7 @@ class NodeInfo:
             index.pop(info.uid, None)
 
     def clone(self) -> NodeInfo:
-        """Return a copy for a trial. Changes to the copy do not affect the original.
-
-        The copy counts its own versions.
-        """
+        """Return a copy for a trial, which has its own versions. Changes to the copy do not affect the original."""
         other = self.copy(None)
         other.touch()
         return other
@@ -489,7 +478,7 @@ class NodeInfo:
     def copy(self, journal: Journal | None) -> NodeInfo:
         """Return a copy whose changes are recorded in the given journal.
 
-        The copy has the same version as the original until the copy changes.
+        It keeps the version of the original until it changes.
         """
         other = object.__new__(NodeInfo)
         other.journal = journal
@@ -542,7 +531,7 @@ def _label(labels: Mapping[str, str], old: str, new: str) -> str:
 
 
 def zone_of(node: Node) -> str:
-    """Return the node's region and zone, or "" if it has neither."""
+    """Return the region and zone of the node, or "" if it has neither."""
     labels = node.metadata.labels
     if not labels:
         return ""
@@ -553,7 +542,7 @@ def zone_of(node: Node) -> str:
 def scheduling_order(nodes: Iterable[Node]) -> list[Node]:
     """Return the nodes in an order that takes one node from each zone in turn.
 
-    The zones, and the nodes within each zone, stay in the given order.
+    The order of zones, and of the nodes in a zone, does not change.
     """
     zones: dict[str, list[Node]] = {}
     for node in nodes:

@@ -1,13 +1,14 @@
 """The CPU, memory and other resources that a pod requests from its node, and its host ports.
 
 CPU is in thousandths and everything else in units, both rounded up. The rules for init containers, sidecars, overhead,
-pod-level resources and pods that are being resized are those in `k8s.io/component-helpers/resource`. The resources that
-the devices in claims take from the node (KEP-5517) are also included.
+pod-level resources and pods being resized are those of `k8s.io/component-helpers/resource`. The node resources that
+devices of claims use (KEP-5517) are included.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -26,22 +27,19 @@ _DEFAULTS = {CPU: DEFAULT_MILLI_CPU * 10**6, MEMORY: DEFAULT_MEMORY * 10**9}
 """The requests that scoring assumes for a container without requests, in billionths."""
 
 Amounts = dict[str, int]
-"""Amounts by resource name; CPU is in thousandths."""
+"""Amounts by resource name. CPU is in thousandths."""
 
 _CORE = frozenset({CPU, MEMORY, EPHEMERAL})
 _INT64 = 2**63 - 1
 
 
 def is_extended(name: str) -> bool:
-    """Return whether the name is the name of an extended resource.
-
-    The domain of such a name is not one of Kubernetes' own domains.
-    """
+    """Return whether the name is that of an extended resource. Its domain must not be one of Kubernetes' own."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
 def is_scalar(name: str) -> bool:
-    """Return whether the resource is checked on nodes and is not CPU, memory or ephemeral storage."""
+    """Return whether the resource is checked on nodes but is not CPU, memory or ephemeral storage."""
     return ("/" in name and not name.startswith("requests.")) or name.startswith(("hugepages-", "attachable-volumes-"))
 
 
@@ -52,12 +50,18 @@ def amount(name: str, nano: int) -> int:
 
 
 def amounts(listed: Mapping[str, QuantityText]) -> Amounts:
-    """Return the amounts in a resource list as numbers that can be compared. `pods` is included if the list has it."""
-    return _comparable({name: parse(text).nano for name, text in listed.items()})
+    """Return the amounts in a resource list as comparable numbers, including `pods` if the list has it."""
+    return _amounts_of(tuple(listed.items())).copy()
+
+
+@lru_cache(maxsize=1_000)
+def _amounts_of(listed: Iterable[tuple[str, QuantityText]]) -> Amounts:
+    """Return the amounts of a list: most nodes of a fleet have one of a few lists."""
+    return _comparable({name: parse(text).nano for name, text in listed})
 
 
 def amount_text(resource: str, number: int) -> str:
-    """Return an amount in the notation of manifests. `number` is an amount as `amounts` returns it."""
+    """Return an amount, as returned by `amounts`, in the notation of manifests."""
     if resource == CPU:
         return make(number, -3, "DecimalSI").text
     binary = number and number % 1024 == 0 and "/" not in resource
@@ -65,13 +69,13 @@ def amount_text(resource: str, number: int) -> str:
 
 
 Claimed = Sequence[NodeAllocatableResourceClaimStatus]
-"""The resources that the devices in a pod's claims take from its node."""
+"""The node resources that the devices in a pod's claims use."""
 
 
 def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()) -> Amounts:
-    """Return the total request of a pod for each resource.
+    """Return a pod's total request for each resource.
 
-    If `defaults` is set, a missing request for CPU or memory is replaced by the default that scoring uses.
+    If `defaults` is set, a missing request for CPU or memory is replaced by the default used for scoring.
     """
     return _comparable(exact_requests(pod, pod_level=pod_level, defaults=defaults, claimed=claimed))
 
@@ -79,9 +83,9 @@ def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False, cl
 def exact_requests(
     pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()
 ) -> dict[str, int]:
-    """Return the total request of a pod for each resource, in billionths.
+    """Return a pod's total request for each resource, in billionths.
 
-    The resources that claims take are added to the requests of the containers.
+    The node resources that claims use are added to the requests of the containers.
     """
     total = _aggregate(pod, _DEFAULTS if defaults else {})
     for claim in claimed:
@@ -97,9 +101,9 @@ def exact_requests(
 
 
 def exact_limits(pod: Pod) -> dict[str, int]:
-    """Return the total limit of a pod for each resource, in billionths.
+    """Return a pod's total limit for each resource, in billionths.
 
-    The limits are added up in the same way as the requests, and the overhead is added.
+    Limits are added up like requests, and the overhead is added.
     """
     spec = pod.spec
 
@@ -137,7 +141,7 @@ def _aggregate(pod: Pod, defaults: Mapping[str, int]) -> dict[str, int]:
     sidecars: dict[str, int] = {}
     peak: dict[str, int] = {}
     for container in pod.spec.init_containers:
-        if container.restart_policy == "Always":
+        if container.is_sidecar:
             wanted = _requests(container, statuses.get(container.name), infeasible, defaults)
             _add(total, wanted)
             _add(sidecars, wanted)
@@ -189,7 +193,7 @@ def _raise(total: dict[str, int], other: Mapping[str, int]) -> None:
 def host_ports(containers: Iterable[Container]) -> list[tuple[str, str, int]]:
     """Return the ports that containers use on their node, as (protocol, address, port).
 
-    An empty address means all addresses.
+    The address of a port without one is 0.0.0.0.
     """
     return [
         (port.protocol or "TCP", port.host_ip or "0.0.0.0", port.host_port)

@@ -1,15 +1,15 @@
-"""What a pod's volumes require: claims, disks that pods on one node can't share, and disks that count.
+"""What a pod's volumes require: claims, disks that pods on a node cannot share, and disks that count towards a limit.
 
-Disks that count do so towards a node's limit. Everything is read from the plain objects in `spec.volumes`.
+Everything is read from the plain objects in `spec.volumes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from dra_plan.api.core import Pod
 from dra_plan.api.storage import PersistentVolumeClaimSpec
@@ -18,9 +18,9 @@ from .volumes import INLINE_DISKS
 
 
 class ClaimUse(NamedTuple):
-    """A volume that is provided by a claim, and the name of the claim.
+    """A volume that comes from a claim, and the name of the claim.
 
-    If the volume is ephemeral, the claim is created for the pod and named after the pod.
+    The claim of an ephemeral volume is created for the pod and named after it.
     """
 
     name: str
@@ -28,24 +28,23 @@ class ClaimUse(NamedTuple):
 
 
 class Disk(NamedTuple):
-    """An inline disk. Two pods on one node can use the same disk only if both pods only read it."""
+    """An inline disk. Two pods on a node can use the same disk only if both only read it."""
 
     kind: str
     identity: tuple[str, ...]
     read_only: bool
     monitors: frozenset[str] = frozenset()
-    """The disk's monitors; one in common makes two disks the same, and kinds without monitors need none."""
+    """The monitors of an rbd disk. Two such disks are the same if they have a monitor in common."""
 
     def conflicts(self, other: Disk) -> bool:
-        """Return whether both disks are the same disk and at least one of them is not read-only."""
+        """Return whether the two are the same disk and at least one of them is not read-only."""
         if self[:2] != other[:2] or (self.read_only and other.read_only):
             return False
         return self.kind != "rbd" or bool(self.monitors & other.monitors)
 
 
-@dataclass(frozen=True, slots=True)
-class PodVolumes:
-    """A pod's volumes, in the form that scheduling needs.
+class PodVolumes(Struct, frozen=True):
+    """The volumes of a pod, as far as scheduling needs them.
 
     `claims` are in the order of the volumes. `counted` are the inline disks as (CSI driver, handle).
     """
@@ -59,14 +58,14 @@ class PodVolumes:
 
     @property
     def named(self) -> list[str]:
-        """The names of the claims that the pod itself names, with duplicates.
+        """The names of the claims in the pod's spec, with duplicates.
 
-        Claims for ephemeral volumes are not included, because no other pod can use them.
+        Claims for ephemeral volumes are left out, because no other pod can use them.
         """
         return [use.name for use in self.claims if not use.ephemeral]
 
     def uses(self, name: str) -> bool:
-        """Return whether the pod uses a claim with this name. The name may be generated."""
+        """Return whether the pod uses a claim with this name, which may be generated."""
         return any(use.name == name for use in self.claims)
 
 
@@ -74,7 +73,7 @@ NO_VOLUMES = PodVolumes()
 
 
 def pod_volumes(pod: Pod) -> PodVolumes:
-    """Return the pod's volumes in the form that scheduling needs, or `NO_VOLUMES` if there are none."""
+    """Return the volumes of the pod, as far as scheduling needs them, or `NO_VOLUMES` if there are none."""
     if not pod.spec.volumes:
         return NO_VOLUMES
     found = PodVolumes(
@@ -95,7 +94,7 @@ def _claims(pod: Pod) -> Iterator[ClaimUse]:
 
 
 def ephemeral_claim(volume: Mapping[str, Any]) -> PersistentVolumeClaimSpec | None:
-    """Return the spec of the claim that is created for a pod's ephemeral volume, or None for other volumes."""
+    """Return the spec of the claim that is created for an ephemeral volume, or None for other volumes."""
     ephemeral = _source(volume, "ephemeral")
     template = ephemeral.get("volumeClaimTemplate") if ephemeral is not None else None
     spec = template.get("spec") if isinstance(template, Mapping) else None
@@ -108,10 +107,7 @@ def ephemeral_claim(volume: Mapping[str, Any]) -> PersistentVolumeClaimSpec | No
 
 
 def is_claim(volume: Mapping[str, Any]) -> bool:
-    """Return whether a pod's volume comes from a claim.
-
-    The claim is either named by the pod or created for the pod.
-    """
+    """Return whether a pod's volume comes from a claim, either an existing one or one created for the pod."""
     return any(_source(volume, kind) is not None for kind in ("persistentVolumeClaim", "ephemeral"))
 
 

@@ -1,9 +1,9 @@
-"""Volumes and claims on them as the scheduler sees them, with the assumptions that it has made about both.
+"""Volumes and volume claims as the scheduler sees them, including what it has assumed about them.
 
-Disks of in-tree plugins and the CSI drivers that replace them come first, then one volume and one claim, then the store
-of all storage objects. Assumptions apply immediately to the pods that follow; they are written when the pod is bound,
-and dropped if it is not. In upstream, these are volumebinding's assume caches, and the other plugins' listers. The
-rules are in `plugins/volumes.py` and `plugins/volume_binding.py`.
+Contents: in-tree disks and the CSI drivers that replace their plugins, a volume, a claim, and the store of all storage
+objects. An assumption applies at once to the pods that follow. It is written when the pod is bound, and dropped if that
+fails. Upstream has volumebinding's assume caches and the listers of the other plugins. The rules are in
+`plugins/volumes.py` and `plugins/volume_binding.py`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ ZONE_SEPARATOR = "__"
 
 
 class Migrated(NamedTuple):
-    """A CSI driver that replaces an in-tree plugin, and the driver's node label for zones (`zone_key`)."""
+    """A CSI driver that replaces an in-tree plugin. `zone_key` is its node label for zones."""
 
     plugin: str
     driver: str
@@ -72,11 +72,11 @@ INLINE_DISKS = {
     "cinder": (_CINDER.driver, "volumeID"),
     "portworxVolume": (_PORTWORX.driver, "volumeID"),
 }
-"""The driver, and the field that identifies the disk, for each field of a pod's volume."""
+"""The driver, and the field that identifies the disk, for each kind of inline volume."""
 
 
 def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
-    """Return the CSI driver that replaces the plugin of an in-tree volume, and the volume's handle for this driver.
+    """Return the CSI driver that replaces the plugin of an in-tree volume, and the volume's handle in it.
 
     Return None for other volumes.
     """
@@ -97,19 +97,18 @@ def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
 
 
 def provisioner_driver(provisioner: str) -> str:
-    """Return the CSI driver that creates a provisioner's volumes.
+    """Return the CSI driver of a provisioner.
 
-    The driver is the provisioner itself or, for an in-tree provisioner, the driver that replaces it.
+    It is the provisioner itself or, for an in-tree provisioner, the driver that replaces it.
     """
     known = _BY_PLUGIN.get(provisioner)
     return known.driver if known is not None else provisioner
 
 
 def translated(volume: PersistentVolume, node: CSINode | None) -> PersistentVolume:
-    """Return the volume in the form of its CSI driver, if the node says that the in-tree plugin was migrated.
+    """Return the volume in the form of its CSI driver, if the node has migrated the in-tree plugin.
 
-    The zone is taken from the volume's affinity or, without an affinity, from the volume's label. It is then stored
-    under the driver's own topology key.
+    The zone, from the volume's affinity or else from its label, is stored under the driver's own topology key.
     """
     found = migrated_source(volume)
     if found is None or node is None or found[0].plugin not in _plugins(node):
@@ -166,11 +165,11 @@ WAITS = "WaitForFirstConsumer"
 _NOTHING = parse("0")
 
 ClaimKey = tuple[str, str]
-"""A claim's (namespace, name)."""
+"""The namespace and name of a claim."""
 
 
 def claim_text(name: str) -> str:
-    """Return the name of a volume claim in the format that Kubernetes' messages use."""
+    """Return the name of a volume claim as in Kubernetes' messages."""
     return f'persistentvolumeclaim "{name}"'
 
 
@@ -180,7 +179,7 @@ def _class_name(metadata: ObjectMeta, name: str | None) -> str:
 
 
 class VolumeReach:
-    """The nodes that can use a volume. Only node labels count; fields of the node, such as its name, are ignored."""
+    """The nodes that can use a volume. As only labels count, fields such as the node's name are ignored."""
 
     def __init__(self, required: NodeSelector | None) -> None:
         self._terms: list[Sequence[NodeSelectorRequirement]] | None = None
@@ -195,10 +194,7 @@ class VolumeReach:
         """The results by the values of the requested labels, because nodes have few different values."""
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Return whether a node with these labels can use the volume.
-
-        Every node can use a volume without affinity.
-        """
+        """Return whether a node with these labels can use the volume. Without affinity, every node can."""
         if self._terms is None:
             return True
         if self.hosts is not None and labels.get(HOSTNAME) not in self.hosts:
@@ -214,7 +210,7 @@ class VolumeReach:
 
     @cached_property
     def hosts(self) -> frozenset[str] | None:
-        """The only host names of nodes that can match, or None if the terms do not name hosts."""
+        """The host names of the nodes that can match, or None if the terms do not name hosts."""
         found: set[str] = set()
         for term in [()] if self._terms is None else self._terms:
             named = next((r.values for r in term if r.key == HOSTNAME and r.operator == "In"), None)
@@ -234,19 +230,19 @@ class Volume:
 
     @cached_property
     def size(self) -> Quantity:
-        """The volume's capacity."""
+        """The capacity of the volume."""
         text = self.object.spec.capacity.get("storage")
         return _NOTHING if text is None else parse(text)
 
     @cached_property
     def form(self) -> tuple[str, str]:
-        """The volume mode and the attributes class. Both must be equal for a volume and its claim."""
+        """The volume mode and attributes class, which must be equal for a volume and its claim."""
         spec = self.object.spec
         return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
 
     @cached_property
     def is_migrated(self) -> bool:
-        """Whether a CSI driver has replaced this volume's in-tree plugin."""
+        """Whether a CSI driver replaces the in-tree plugin of this volume."""
         return migrated_source(self.object) is not None
 
     @cached_property
@@ -275,7 +271,7 @@ class Claim:
 
     @cached_property
     def form(self) -> tuple[str, str]:
-        """The volume mode and the attributes class. Both must be equal for a claim and its volume."""
+        """The volume mode and attributes class, which must be equal for a claim and its volume."""
         spec = self.object.spec
         return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
 
@@ -291,27 +287,27 @@ class Claim:
 
     @property
     def is_bound(self) -> bool:
-        """Whether the claim is fully bound to its volume. The claim's phase does not matter."""
+        """Whether the claim is fully bound to its volume. Its phase does not matter."""
         return bool(self.volume_name) and BIND_COMPLETED in self.annotations
 
     def waits(self, storage_class: StorageClass | None) -> bool:
-        """Return whether a claim with this storage class gets its volume only when a pod uses the claim."""
+        """Return whether this storage class delays the claim's volume until a pod uses the claim."""
         return not self.volume_name and storage_class is not None and storage_class.volume_binding_mode == WAITS
 
     @cached_property
     def selected_node(self) -> str | None:
-        """The node for which the claim's volume is being created, or None if no volume is being created."""
+        """The node for which the claim's volume is being created, or None."""
         return self.annotations.get(SELECTED_NODE)
 
     @cached_property
     def request(self) -> Quantity | None:
-        """The amount of storage that the claim requests, or None if the claim does not request an amount."""
+        """The amount of storage that the claim requests, or None."""
         text = self.object.spec.resources.requests.get("storage")
         return None if text is None else parse(text)
 
     @cached_property
     def size(self) -> Quantity:
-        """The minimum amount of storage that the claim requests."""
+        """The amount of storage that the claim requests, or zero."""
         return self.request if self.request is not None else _NOTHING
 
     @property
@@ -331,20 +327,20 @@ TABLES: dict[Resource, str] = {
     Resource.VOLUME: "volumes",
     Resource.VOLUME_CLAIM: "volume_claims",
 }
-"""The kinds, in the order in which a new state of the cluster replaces them, and their attributes in an inventory."""
+"""The kinds, in the order in which a new state replaces them, and their fields in an inventory."""
 
 Emit = Callable[[Resource, Action, object, object], None]
 
 
 class Decision(NamedTuple):
-    """The decision about a waiting claim: either the volume that it gets, or the node for which a volume is created."""
+    """What was decided for a waiting claim: the volume that it gets, or the node for which one is created."""
 
     volume: str = ""
     node: str = ""
 
 
 class NodeVolumes(NamedTuple):
-    """The volumes that a pod's waiting claims would get on a node. The volumes exist or would be created."""
+    """The existing and new volumes that a pod's waiting claims would get on a node."""
 
     static: tuple[tuple[Claim, Volume], ...] = ()
     new: tuple[Claim, ...] = ()
@@ -353,7 +349,7 @@ class NodeVolumes(NamedTuple):
 class VolumeStore:
     """The storage objects by kind and name.
 
-    `revision` changes when an object changes, but not when something is only assumed about an object.
+    `revision` changes with each change of an object, but not with assumptions.
     """
 
     def __init__(self, inventory: Inventory, emit: Emit) -> None:
@@ -379,16 +375,16 @@ class VolumeStore:
     # Looking up
 
     def claim(self, namespace: str, name: str) -> Claim | None:
-        """Return the claim with everything that is assumed about it, or None if it does not exist."""
+        """Return the claim, including what is assumed about it, or None if it does not exist."""
         key = (namespace, name)
         return self._assumed_claims.get(key) or self._claims.get(key)
 
     def volume(self, name: str) -> Volume | None:
-        """Return the volume with everything that is assumed about it, or None if it does not exist."""
+        """Return the volume, including what is assumed about it, or None if it does not exist."""
         return self._assumed_volumes.get(name) or self._volumes.get(name)
 
     def volumes_of(self, class_name: str) -> list[Volume]:
-        """Return the volumes of a storage class, sorted by name, with everything that is assumed about them."""
+        """Return the volumes of a storage class, sorted by name, including what is assumed about them."""
         if self._by_class is None:
             self._by_class = {}
             for name, volume in sorted(self._volumes.items()):
@@ -396,21 +392,21 @@ class VolumeStore:
         return [self._assumed_volumes.get(name) or self._volumes[name] for name in self._by_class.get(class_name, ())]
 
     def storage_class(self, name: str) -> StorageClass | None:
-        """Return the storage class with this name, or None if it does not exist."""
+        """Return the storage class with this name, or None."""
         found: StorageClass | None = self._objects[Resource.STORAGE_CLASS].get(("", name))
         return found
 
     def class_of(self, claim: Claim) -> StorageClass | None:
-        """Return the storage class of the claim, or None if the claim names no class or the class does not exist."""
+        """Return the storage class of the claim, or None if it has none or the class does not exist."""
         return self.storage_class(claim.class_name) if claim.class_name else None
 
     def csi_node(self, name: str) -> CSINode | None:
-        """Return the CSINode object of a node, or None if there is none."""
+        """Return the CSINode object of a node, or None."""
         found: CSINode | None = self._objects[Resource.CSI_NODE].get(("", name))
         return found
 
     def csi_driver(self, name: str) -> CSIDriver | None:
-        """Return the CSIDriver object with this name, or None if it does not exist."""
+        """Return the CSIDriver object with this name, or None."""
         found: CSIDriver | None = self._objects[Resource.CSI_DRIVER].get(("", name))
         return found
 
@@ -420,7 +416,7 @@ class VolumeStore:
         return self._objects[Resource.STORAGE_CAPACITY].values()
 
     def attached(self, node: str) -> list[VolumeAttachment]:
-        """Return the attachments of volumes to a node."""
+        """Return the volume attachments of a node."""
         if self._attached is None:
             self._attached = {}
             for found in self._objects[Resource.VOLUME_ATTACHMENT].values():
@@ -450,19 +446,13 @@ class VolumeStore:
             _set(self.open, key, new if new is not None and not new.spec.volume_name else None)
 
     def change(self, kind: Resource, old: Any, new: Any) -> None:
-        """Apply a change of a storage object in the input.
-
-        `old` is None if the object is new, and `new` is None if the object was removed.
-        """
+        """Apply a change of a storage object. `old` is None for a new object, and `new` is None for a removed one."""
         self._read(kind, _key(new if new is not None else old), new)
         action = Action.UPDATE_OTHER if old is not None and new is not None else Action.DELETE
         self._emit(kind, Action.ADD if old is None else action, old, new)
 
     def bind(self, pairs: Iterable[tuple[PersistentVolumeClaim, PersistentVolume]]) -> None:
-        """Bind claims to their volumes. The volumes may be new.
-
-        All claims and volumes are stored before any event is sent.
-        """
+        """Bind claims to volumes, which may be new. All of them are stored before any event is sent."""
         changed: list[tuple[Resource, Any, Any]] = []
         for pvc, pv in pairs:
             old_claim, old_volume = self._claims[_key(pvc)], self._volumes.get(pv.metadata.name)
@@ -476,10 +466,7 @@ class VolumeStore:
     # Assuming, writing, undoing
 
     def assume(self, chosen: NodeVolumes, node: str) -> None:
-        """Reserve the chosen existing volumes for the pod's claims. The other claims wait for new volumes.
-
-        The new volumes are created for the node.
-        """
+        """Reserve the chosen existing volumes for their claims. For other claims, volumes are created for the node."""
         for claim, volume in chosen.static:
             if not volume.is_for(claim) or not (volume.object.spec.claim_ref or ObjectReference()).uid:
                 self._assumed_volumes[volume.name] = Volume(_set_aside(volume, claim))
@@ -498,14 +485,14 @@ class VolumeStore:
             self._assumed_claims.pop(claim.key, None)
 
     def is_bound(self, claim: Claim) -> bool:
-        """Return whether the stored claim is already fully bound to its volume."""
+        """Return whether the stored claim is fully bound to its volume."""
         stored = self._claims.get(claim.key)
         return stored is not None and stored.is_bound
 
     def write(self, chosen: NodeVolumes, node: str) -> str:
-        """Store what was assumed: existing volumes are bound, and new volumes are created.
+        """Write what was assumed: existing volumes are bound, and new ones are created.
 
-        Return a message if an object no longer exists; otherwise, return "".
+        Return a message if an object no longer exists, or else "".
         """
         for claim, volume in chosen.static:
             if volume.name not in self._volumes:

@@ -1,6 +1,6 @@
-"""Binding claims, by writing allocations and reservations to the (simulated) API server, and undoing the writes.
+"""Bind claims by writing allocations and reservations to the simulated API server, and undo such writes.
 
-The events that may make a pod rejected by DynamicResources schedulable are at the end.
+The last part has the events that may make a pod rejected by DynamicResources schedulable.
 """
 
 from __future__ import annotations
@@ -25,20 +25,19 @@ from .extended import SPECIAL_NAME, stored_name
 from .filter import PodState
 
 MOST_CONSUMERS = 256
-"""The maximum number of users of one claim that the API server accepts."""
+"""The maximum number of users of a claim that the API server accepts."""
 
 
 class BindError(Exception):
-    """Raised when a claim cannot be bound. The message is upstream's message."""
+    """The error raised if a claim cannot be bound. The message is upstream's."""
 
 
 class Binder:
-    """Binds the claims of pods.
+    """A binder of pods' claims.
 
-    The API server in the recordings keeps the last write. If two pods read a shared claim before either of them writes
-    it, one reservation is therefore lost. A real API server detects this conflict, and the scheduler reads the claim
-    again. The handle's `detects_conflicts` selects one of these two behaviours. `lost` lists the reservations that were
-    lost.
+    In the recordings, the API server keeps the last write, so a reservation is lost if two pods read a shared claim
+    before either writes it. A real API server detects the conflict, and the scheduler reads the claim again; the
+    handle's `detects_conflicts` selects this behaviour. `lost` lists the lost reservations.
     """
 
     def __init__(self, handle: Handle, timeout: float) -> None:
@@ -46,13 +45,10 @@ class Binder:
         self._timeout = timeout
         self._conflicts = handle.detects_conflicts
         self.lost: list[tuple[str, str]] = []
-        """(claim, user whose reservation was overwritten)."""
+        """The lost reservations as (claim, user)."""
 
     def bind(self, kept: PodState, pod: Pod, node: str) -> Status | None:
-        """Allocate all claims of the pod and reserve them for the pod.
-
-        Return Wait while the claims' devices are not ready.
-        """
+        """Allocate all claims of the pod and reserve them for it. Return Wait while their devices are not ready."""
         try:
             self._bind_all(kept, pod)
         except BindError as problem:
@@ -174,7 +170,7 @@ class Binder:
     @staticmethod
     def _reserved(kept: PodState, claim: ResourceClaim, pod: Pod) -> bool:
         """Return whether the claim, as read by the pod, is reserved for it, or for a group with its group's name."""
-        users = claim.status.reserved_for if claim.status is not None else []
+        users = claim.reserved_for
         group = kept.group.metadata.name if kept.group is not None else None
         return any(user.uid == pod_uid(pod) or (user.resource == "podgroups" and user.name == group) for user in users)
 
@@ -210,7 +206,7 @@ class Binder:
     def take_from_node(
         self, kept: PodState, pod: Pod, node: str, claimed: Sequence[NodeAllocatableResourceClaimStatus]
     ) -> None:
-        """Count the node resources that the pod's devices take on the node."""
+        """Count the node resources that the pod's devices use on the node."""
         if claimed:
             kept.taken_from = node
             self._handle.cluster.set_claimed(pod, node, list(claimed))
@@ -218,15 +214,15 @@ class Binder:
     # Undoing
 
     def give_back(self, kept: PodState, pod: Pod) -> None:
-        """Stop counting the node resources that the pod's devices take on its node."""
+        """Stop counting the node resources that the pod's devices use."""
         if kept.taken_from:
             self._handle.cluster.set_claimed(pod, kept.taken_from, [])
             kept.taken_from = ""
 
     def unreserve_for_group(self, kept: PodState, pod: Pod) -> bool:
-        """Drop the reservations for the pod's group if no pod in the group has a node.
+        """Remove the group's reservations if no pod of the group has a node. Return whether there were any.
 
-        The next attempt may then deallocate the claims. Return False if there were no such reservations.
+        The next attempt may then deallocate the claims.
         """
         group = kept.group
         if group is None or self._handle.cluster.groups.on_nodes((pod.metadata.namespace, group.metadata.name)):
@@ -244,10 +240,7 @@ class Binder:
         return changed
 
     def release(self, kept: PodState, pod: Pod) -> None:
-        """Remove the pod from its claims, but not from the claims of its group.
-
-        Delete the claim for extended resources.
-        """
+        """Remove the pod's reservations, but not those of its group, and delete its claim for extended resources."""
         uid = self._handle.cluster.info(pod).uid
         for claim in kept.claims:
             stored = self._stored(claim)
@@ -268,7 +261,7 @@ class Binder:
 def interests(store: ClaimStore) -> Sequence[Interest]:
     """Return the events that may help a rejected pod: nodes, claims, classes and slices that are added or updated.
 
-    Changes to pods, and the removal of slices or classes, never help.
+    Changes to other pods, and the removal of slices or classes, never help.
     """
 
     def after_claim(pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> Hint:
@@ -289,8 +282,8 @@ def interests(store: ClaimStore) -> Sequence[Interest]:
 def claim_hint(store: ClaimStore, pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> Hint:
     """Return whether an event about a claim puts the pod back into the queue.
 
-    If a claim of any pod has lost its allocation, this may help, because the claim's devices are free. All other events
-    help only if the claim belongs to the pod.
+    It does if any claim has lost its allocation, which frees devices. Other events help only if the claim belongs to
+    the pod.
     """
     if new is None:
         return Hint.SKIP
@@ -322,7 +315,7 @@ def _users_of(old: ResourceClaim | None, new: ResourceClaim | None) -> str | Non
 
 
 def pod_hint(store: ClaimStore, pod: Pod, new: Pod | None) -> Hint:
-    """Return Queue if the pod's status now contains the names of the pod's own generated claims."""
+    """Return Queue if the pod's status now has the names of all its generated claims."""
     if new is None or new.metadata.uid != pod.metadata.uid:
         return Hint.SKIP
     try:

@@ -1,15 +1,15 @@
-"""Extended resources that are served by devices (KEP-5004), and two scores that depend on devices.
+"""Extended resources that devices provide (KEP-5004), and two scores that depend on devices.
 
-The special claim that represents a pod's extended resources comes first, with its requests; then the number of devices
-that a node has for such a resource, which scoring uses as its capacity; then the score of firstAvailable alternatives.
+Contents: the special claim for a pod's extended resources and its requests; the number of devices on a node, which
+scoring uses as the capacity of such a resource; and the score of firstAvailable alternatives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dra_plan.allocator import DeviceID, View
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dra_plan.cel import Selector
 
 SPECIAL_NAME = "<extended-resources>"
-"""The name of the claim before it is created."""
+"""The name of the special claim before it is created."""
 _SUFFIX = "xxxxx"
 """A placeholder for the five random characters that the API server appends."""
 
@@ -52,23 +52,23 @@ def wanted_names(requests: Amounts) -> list[str]:
 
 
 def served_names(names: Iterable[str], mapped: Collection[str], allocatable: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the resources in `names` that devices on a node provide.
+    """Return which of the resources in `names` are provided by devices on a node.
 
-    `mapped` are the resource names that a class serves.
+    `mapped` are the resource names of device classes.
     """
     return tuple(name for name in names if is_served(allocatable.get(name, 0), mapped=name in mapped))
 
 
 def is_served(allocatable: int, *, mapped: bool) -> bool:
-    """Return whether devices serve a resource name on a node.
+    """Return whether devices provide the resource on a node.
 
-    This is the case if a class serves the name and the node itself has no allocatable amount of the resource.
+    They do if a device class provides the resource (`mapped`) and the node has no allocatable amount of it.
     """
     return mapped and allocatable <= 0
 
 
 def new_special_claim(pod: Pod) -> ResourceClaim:
-    """Return the claim for the pod's extended resources. It is not stored yet, and does not have requests yet."""
+    """Return the claim for the pod's extended resources. It is not stored and has no requests yet."""
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.metadata.name, uid=pod.metadata.uid, controller=True)
     return ResourceClaim(
         metadata=ObjectMeta(
@@ -83,35 +83,30 @@ def new_special_claim(pod: Pod) -> ResourceClaim:
 
 
 def stored_name(claim: ResourceClaim) -> str:
-    """Return the name with which the claim for extended resources is stored."""
+    """Return the name under which the claim for extended resources is stored."""
     return claim.metadata.generate_name + _SUFFIX
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A request of a claim that a container uses."""
+class Use(Struct, frozen=True):
+    """A container's use of a request in the special claim."""
 
     container: str
     resource: str
     request: str
 
     def to_dict(self) -> dict[str, str]:
-        """Return the use in the format of the pod's status."""
+        """Return the use in the form of the pod's status."""
         return {"containerName": self.container, "resourceName": self.resource, "requestName": self.request}
 
 
 def container_shape(pod: Pod) -> Hashable:
-    """Return everything in the pod that determines the requests of its claim for extended resources.
-
-    Pods with equal shapes have equal requests.
-    """
+    """Return what determines the requests of the pod's special claim. Equal shapes have equal requests."""
     init, containers = pod.spec.init_containers, pod.spec.containers
     listed = (*init, *containers)
     return len(init), tuple((c.restart_policy, tuple(sorted(c.resources.requests.items()))) for c in listed)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
+class _Asking(Struct, frozen=True):
     """A container that requests a resource."""
 
     index: int
@@ -123,7 +118,7 @@ class _Asking:
 def special_requests(
     pod: Pod, served: Collection[str], classes: Mapping[str, str]
 ) -> tuple[list[DeviceRequest], list[Use]]:
-    """Return requests for the resource names that devices serve, and the containers that use each request.
+    """Return the requests for resources that devices provide, and the containers that use each request.
 
     The requests are sorted by name as text.
     """
@@ -133,7 +128,7 @@ def special_requests(
     mappings: list[Use] = []
     for resource in sorted(served):
         asking = [a for index, c in enumerate(containers) if (a := _asking(index, c, resource)) is not None]
-        lasting = [a for a in asking if a.index >= plain or a.container.restart_policy == "Always"]
+        lasting = [a for a in asking if a.index >= plain or a.container.is_sidecar]
         passing = [a for a in asking if a not in lasting]
         for one in lasting:
             requests.append(_request(one.request, classes[resource], one.count))
@@ -189,7 +184,7 @@ def _request(name: str, device_class: str, count: int) -> DeviceRequest:
 
 
 def with_requests(claim: ResourceClaim, requests: list[DeviceRequest]) -> ResourceClaim:
-    """Return the claim for extended resources with these requests."""
+    """Return the special claim with these requests."""
     return replace(claim, spec=ResourceClaimSpec(devices=DeviceClaim(requests=requests)))
 
 
@@ -198,13 +193,13 @@ def with_requests(claim: ResourceClaim, requests: list[DeviceRequest]) -> Resour
 # the allocator, and ignores pool generations and completeness, taints and counters.
 
 Totals = Callable[[str, NodeInfo], tuple[int, int]]
-"""A map from (resource name, node) to (devices, devices in use)."""
+"""A function that returns how many devices provide a resource on a node, and how many of them are in use."""
 
 
 class DeviceTotals:
-    """Counts devices by resource name and node.
+    """The number of devices by resource name and node.
 
-    If a selector for the resource fails with an error on the node, nothing is counted.
+    Nothing is counted on a node where a selector for the resource fails with an error.
     """
 
     def __init__(self, cluster: SimulatedCluster) -> None:
@@ -214,9 +209,9 @@ class DeviceTotals:
         self._matching: dict[tuple[str, int], list[Device] | None] = {}
 
     def of(self, name: str, node: NodeInfo) -> tuple[int, int]:
-        """Return the number of devices of the class that serves the resource, and how many of these devices are in use.
+        """Return how many devices provide the resource on the node, and how many of them are in use.
 
-        If no class serves the resource, both numbers are 0.
+        Both numbers are 0 if no class provides the resource.
         """
         served_by = self._cluster.extended_names().get(name)
         found = self._cluster.view.classes.get(served_by) if served_by is not None else None
@@ -317,12 +312,12 @@ _BEST_RANK = 8
 
 
 def is_ranked(claim: ResourceClaim) -> bool:
-    """Return whether at least one request of the claim has alternatives."""
+    """Return whether any request of the claim has alternatives."""
     return any(request.first_available for request in claim.spec.devices.requests)
 
 
 def rank(claim: ResourceClaim, allocation: AllocationResult | None) -> int:
-    """Return the sum of the ranks of the allocated alternatives of all firstAvailable requests in the claim."""
+    """Return the sum of the ranks of the allocated alternatives in the claim."""
     ranked = [request for request in claim.spec.devices.requests if request.first_available]
     if allocation is None or not ranked:
         return 0

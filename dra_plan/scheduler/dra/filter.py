@@ -1,9 +1,8 @@
-"""DynamicResources in PreFilter and Filter: finds the nodes on which a pod's claims can be allocated, and the devices.
+"""DynamicResources in PreFilter and Filter: on which nodes a pod's claims can be allocated, and with which devices.
 
-The state of one cycle comes first, then the check of one node, then the checks of claims and requests that PreFilter
-makes before any node is examined. Then come the keys under which a node's result can be reused for other pods, and the
-data that pods in one group share. Devices are allocated by `dra_plan.allocator`; the plugin itself is in
-`dra/plugin.py`.
+Contents: the state of a cycle; the check of a node; the checks of claims and requests that PreFilter makes before any
+node is examined; the keys under which a result can be reused for other pods; and what the pods of a group share.
+`dra_plan.allocator` allocates the devices. The plugin is in `dra/plugin.py`.
 """
 
 from __future__ import annotations
@@ -45,20 +44,18 @@ Allocations = Sequence[AllocationResult]
 
 
 class NodeAnswer(NamedTuple):
-    """The reason why a node is rejected, or the allocations on the node.
-
-    Both are None if no claim waits for devices.
-    """
+    """The reason why a node is rejected, or the allocations on it. Both are None if no claim needs devices."""
 
     status: Status | None
     allocations: Allocations | None = None
     only_this_pod: bool = False
-    """True if the result is not valid for other pods, because the status names one of the pod's claims, or the search
-    was cut short."""
+    """True if the result is not valid for other pods, because the status names a claim of this pod or the search was
+    cut short.
+    """
     claimed: Sequence[NodeAllocatableResourceClaimStatus] = ()
-    """The resources that the devices would take from the node itself."""
+    """The node resources that the devices would use."""
     is_of_state: bool = False
-    """True if the result is that of other nodes in the same state; the allocations are found when they are needed."""
+    """True if the result is that of another node in the same state. The allocations are then found when needed."""
 
 
 _FITS = NodeAnswer(None, is_of_state=True)
@@ -66,13 +63,12 @@ _FITS = NodeAnswer(None, is_of_state=True)
 
 @dataclass
 class PodState:
-    """The pod's claims as PreFilter read them. The state is empty if PreFilter rejected the pod.
+    """The pod's claims as PreFilter read them. They are empty if PreFilter rejected the pod.
 
-    `special` is the claim for extended resources. `names` are the resources that this claim may have to serve.
-    `answers` are the results for nodes, by node name and with the version of the node; they are used if `key` does not
-    say which pods a result applies to. `chosen` are the allocations on the reserved node: first those of the pending
-    claims, in order, and then the allocation of the special claim. `uses` lists the containers that use requests of the
-    special claim.
+    `special` is the claim for extended resources, and `names` are the resources that it may have to provide. `answers`
+    are the results by node name, with the version of the node; they are used if there is no `key` for sharing results
+    between pods. `chosen` are the allocations on the reserved node: those of the pending claims, in order, then that of
+    the special claim. `uses` are the containers that use requests of the special claim.
     """
 
     claims: list[ResourceClaim] = field(default_factory=list)
@@ -84,32 +80,35 @@ class PodState:
     chosen: Allocations | None = None
     uses: list[Use] = field(default_factory=list)
     reserved: list[str] = field(default_factory=list)
-    """The UIDs of the claims that this pod put in flight."""
+    """The UIDs of the claims that this pod has put in flight."""
     shared: dict[str, AllocationResult] = field(default_factory=dict)
-    """The allocations, by claim UID, that another pod in the group has put in flight in the same cycle."""
+    """The allocations, by claim UID, that another pod of the group has put in flight in the same cycle."""
     group: PodGroup | None = None
     for_group: frozenset[str] = frozenset()
     """The UIDs of the claims that are reserved for the group instead of the pod."""
     is_plain: bool = False
-    """True if the pod has only its own claims that wait for devices, so that only these claims decide."""
+    """True if the result depends only on the pod's own claims that need devices."""
     taken_from: str = ""
-    """The reserved node, if the pod's status says that devices take something from it."""
+    """The reserved node, if the pod's status lists node resources that devices use."""
 
     @property
     def waiting(self) -> list[ResourceClaim]:
-        """The user's claims that the API server shows as not allocated. Another pod may already be allocating them."""
+        """The pod's claims, except the special claim, that have no allocation in the API server.
+
+        Another pod may already be allocating them.
+        """
         return [claim for claim in self.claims if claim.allocation is None]
 
     @property
     def pending(self) -> list[ResourceClaim]:
-        """The waiting claims for which this pod itself has to find devices."""
+        """The waiting claims that this pod has to find devices for."""
         return [claim for claim in self.waiting if claim.metadata.uid not in self.shared]
 
     def for_waiting(self, found: Sequence[AllocationResult], *, mixed_up: bool) -> list[AllocationResult]:
-        """Return the allocations of the waiting claims, in claim order.
+        """Return the allocations of the waiting claims, in the order of the claims.
 
-        `found` are the allocations that this pod found. If `mixed_up` is set, the order is wrong, as it is in upstream:
-        the allocations of shared claims come after all new allocations.
+        `found` are the allocations that this pod found. `mixed_up` reproduces upstream's wrong order, in which the
+        allocations of shared claims come last.
         """
         if not self.shared:
             return list(found)
@@ -121,24 +120,24 @@ class PodState:
 
     @property
     def allocated(self) -> list[ResourceClaim]:
-        """The user's claims that already have devices."""
+        """The pod's claims, except the special claim, that have devices."""
         return [claim for claim in self.claims if claim.allocation is not None]
 
     @property
     def special_pending(self) -> bool:
-        """Whether the pod has a claim for extended resources that has no devices yet."""
+        """Whether the pod has a special claim that has no devices yet."""
         return self.special is not None and self.special.allocation is None
 
     @property
     def empty(self) -> bool:
-        """Whether the pod has no claims that the plugin has to handle."""
+        """Whether the pod has no claims that concern the plugin."""
         return not self.claims and self.special is None
 
 
 # -- checking a node ---------------------------------------------------------------------------------------------------
 
 UNAVAILABLE = unresolvable(NOT_AVAILABLE).by(plugin_names.DYNAMIC_RESOURCES)
-"""The status for an allocated claim that can't be used on the node. It is recognized by object identity."""
+"""The status for an allocated claim that cannot be used on the node. It is compared by identity."""
 _NO_DEVICES = unresolvable(Reason(CANNOT_ALLOCATE, NoDevices())).by(plugin_names.DYNAMIC_RESOURCES)
 _LEFTOVER = unresolvable("cannot schedule extended resource claim")
 _DOES_NOT_FIT = NodeAnswer(_NO_DEVICES)
@@ -148,9 +147,9 @@ _MOST_LOOKS = 64
 
 
 class NodeCheck:
-    """Checks whether a node can satisfy the claims of a pod.
+    """A check whether nodes can satisfy the claims of a pod.
 
-    The allocators for a pod are stored in the pod's state, one for each set of served resource names.
+    A pod's allocators are kept in its state, one for each set of resources that devices provide.
     """
 
     def __init__(self, handle: Handle, binding_timeout: float, max_steps: int) -> None:
@@ -158,7 +157,7 @@ class NodeCheck:
         self._binding_timeout = binding_timeout
         self._max_steps = max_steps
         self.undecided: dict[str, list[str]] = {}
-        """For each pod, the nodes on which the step budget was used up."""
+        """For each pod, the nodes on which the search reached the step limit."""
         self._taking: NodeAllocatable | None = None
         self._known = _KnownLooks()
 
@@ -229,7 +228,7 @@ class NodeCheck:
         return answer
 
     def allocations(self, kept: PodState, pod: Pod, node: NodeInfo, answer: NodeAnswer) -> Allocations | None:
-        """Return the allocations for the result on a node. The node must not have changed after the result."""
+        """Return the allocations for the result. The node must not have changed since then."""
         return self._allocated(kept, pod, node).allocations if answer.is_of_state else answer.allocations
 
     def _allocated(self, kept: PodState, pod: Pod, node: NodeInfo, served: tuple[str, ...] = ()) -> NodeAnswer:
@@ -306,7 +305,7 @@ class NodeCheck:
         return served_names(kept.names, self._handle.cluster.extended_names(), node.allocatable)
 
     def claims_on(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
-        """Return the claims for which the allocator has to find devices on the node."""
+        """Return the claims that need devices on the node."""
         return self._claims(kept, pod, self._served(kept, node))
 
     def _status(self, outcome: NodeOutcome, pod: Pod, node: NodeInfo) -> Status | None:
@@ -330,7 +329,7 @@ class NodeCheck:
 
 
 class KnownAnswers(NamedTuple):
-    """The results on nodes, for all pods with the same requests."""
+    """The results on nodes for all pods with the same requests."""
 
     likeness: Likeness
     by_state: dict[int, NodeAnswer]
@@ -370,10 +369,10 @@ class _KnownLooks:
 def check_claim(
     claim: ResourceClaim, cluster: SimulatedCluster, *, is_special: bool, shared: Container[str] = ()
 ) -> Status | None:
-    """Return why the pod can't be scheduled with this claim, or None if it can.
+    """Return why the pod cannot be scheduled with this claim, or None if it can.
 
-    The claim for extended resources does not have requests yet. `shared` are the UIDs of claims in flight whose
-    allocation the pod may also use, because these claims belong to the scheduling cycle of the pod's group.
+    `is_special` is set for the claim for extended resources, which has no requests yet. `shared` are the UIDs of claims
+    in flight that the pod may use too, because its group is scheduled in the same cycle.
     """
     if claim.allocation is not None:
         selector = claim.allocation.node_selector
@@ -387,9 +386,9 @@ def check_claim(
 
 
 def check_requests(claim: ResourceClaim, view: View) -> Status | None:
-    """Return why the claim's requests exclude all nodes, or None if they do not.
+    """Return why the claim's requests exclude all nodes, or None.
 
-    The possible reasons are an unknown form of a request, and a missing class.
+    Either a request has an unsupported form, or a class is missing.
     """
     statuses = (_check_request(claim, request, view) for request in claim.spec.devices.requests)
     return next((status for status in statuses if status is not None), None)
@@ -423,10 +422,7 @@ def _check_class(name: str, request: str, view: View) -> Status | None:
 
 
 def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
-    """Return a key that contains everything that determines the result on a node, except for the node.
-
-    Return None if there is no such key.
-    """
+    """Return a key for everything except the node that determines the result on it, or None if there is none."""
     if view.shared_counter_names or view.target.features.node_allocatable:
         return None  # the node that is examined first decides for all; the pod's requirements for the node decide too
     if any(claims.conditional_results(claim) for claim in kept.allocated):
@@ -445,10 +441,7 @@ def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
 
 
 def plain_key(claims: Iterable[ResourceClaim], view: View) -> Hashable:
-    """Return the `answer_key` of a pod that has only these claims, or None if there is no such key.
-
-    All the claims wait for devices.
-    """
+    """Return the `answer_key` of a pod that has only these claims, none of which has devices."""
     if view.shared_counter_names or view.target.features.node_allocatable:
         return None
     return _specs(claims), (), (), None
@@ -459,10 +452,7 @@ def _specs(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
 
 
 def known_answer(outcome: NodeOutcome) -> NodeAnswer | None:
-    """Return the result that the allocator's outcome gives for all pods with the same key.
-
-    Return None if the outcome is valid only for one pod.
-    """
+    """Return the result for all pods with the same key, or None if the outcome is valid only for one pod."""
     if outcome.outcome is Outcome.FITS:
         return NodeAnswer(None, outcome.allocations)
     return _DOES_NOT_FIT if outcome.outcome is Outcome.DOES_NOT_FIT and not outcome.out_of_reach else None
@@ -473,7 +463,7 @@ def known_answer(outcome: NodeOutcome) -> NodeAnswer | None:
 
 
 def in_flight(claims: Sequence[ResourceClaim], store: ClaimStore) -> dict[str, AllocationResult]:
-    """Return the allocations of these claims that other pods in the group have put in flight, by UID.
+    """Return the allocations of these claims that other pods of the group have put in flight, by UID.
 
     Only the group's current scheduling cycle counts.
     """

@@ -1,8 +1,8 @@
-"""Devices that represent the node's own cpu, memory or pages (DRANodeAllocatableResources, KEP-5517).
+"""Devices that represent the node's own cpu, memory or huge pages (DRANodeAllocatableResources, KEP-5517).
 
-This module computes the resources that an allocation's devices take from the node, checks that the node has enough left
-after the pod's own requests, and finds other users of such a claim. The allocator ignores these resources when it
-chooses the devices, so if its first choice does not fit, the node is rejected.
+This module computes which node resources an allocation's devices use, checks that the node has enough left after the
+pod's own requests, and finds other users of such a claim. The allocator ignores node resources when it chooses devices,
+so the node is rejected if the first choice does not fit.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _FIRST = (CPU, MEMORY, EPHEMERAL)
 
 
 class ConsumedCapacityError(Exception):
-    """Raised when a mapping needs the consumed capacity of a device that is not shared.
+    """The error raised if a mapping needs the consumed capacity of a device that is not shared.
 
-    The message is upstream's message.
+    The message is upstream's.
     """
 
 
 class NodeAllocatable:
-    """The devices in the cluster that take node resources.
+    """The devices in the cluster that use node resources.
 
-    As in upstream, devices are found only by pool name and device name. The driver and the generation are ignored.
+    As in upstream, devices are looked up by pool and device name only, ignoring the driver and the generation.
     """
 
     def __init__(self, view: View) -> None:
@@ -54,10 +54,9 @@ class NodeAllocatable:
     def check(
         self, pod: Pod, node: NodeInfo, pairs: Sequence[tuple[ResourceClaim, AllocationResult]]
     ) -> tuple[Status | None, list[NodeAllocatableResourceClaimStatus]]:
-        """Check the node resources that newly allocated devices take.
+        """Return a rejection if the node lacks resources that new devices use, and the entries for the pod's status.
 
-        Return a rejection if the node lacks these resources (otherwise None), and the entries for the pod's status.
-        Claims that were allocated earlier take nothing.
+        The rejection is None if the node has enough. Claims that were allocated earlier use nothing.
         """
         concerned = [pair for pair in pairs if any(self._mappings(result) for result in pair[1].devices.results)]
         if not concerned:
@@ -152,9 +151,9 @@ def _fits(pod: Pod, node: NodeInfo, entries: Sequence[NodeAllocatableResourceCla
 
 
 def used_elsewhere(pod: Pod, claims: Iterable[ResourceClaim], node: NodeInfo) -> Status | None:
-    """Return a rejection if another pod on the node uses one of these claims, or None.
+    """Return a rejection if another pod on the node uses one of these allocated claims, or None.
 
-    The claims are already allocated. The statuses of the other pods show which claims they use.
+    Which claims the other pods use is read from their status.
     """
     for claim in claims:
         users = [

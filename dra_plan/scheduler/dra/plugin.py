@@ -1,4 +1,4 @@
-"""DynamicResources: a pod fits where its claims can be satisfied; reserving a node allocates them there."""
+"""DynamicResources: a pod fits on a node where its claims can be satisfied. Reserving the node allocates them."""
 
 from __future__ import annotations
 
@@ -96,20 +96,20 @@ class DynamicResources(
         arguments = (self.name, binding_timeout, max_steps)
         self._memo: NodeTables[NodeAnswer] = handle.answers.setdefault(arguments, Remembered(MOST_SHAPES))
         self.deallocations: list[tuple[str, list[str]]] = []
-        """(pod, claims) where upstream would deallocate one of the claims, chosen at random."""
+        """The pods for which upstream would deallocate a claim at random, each with the claims to choose from."""
 
     def parts(self) -> Iterable[object]:
-        """Return the parts of this object that a fork of the simulation has to save."""
+        """Return the parts that a fork of the simulation has to save."""
         return self._check, self._binder
 
     @property
     def undecided(self) -> dict[str, list[str]]:
-        """The nodes on which the step budget was used up, for each pod."""
+        """For each pod, the nodes on which the search reached the step limit."""
         return self._check.undecided
 
     @property
     def lost_reservations(self) -> list[tuple[str, str]]:
-        """The claim and the user of each reservation that a later write has overwritten."""
+        """The reservations that a later write has overwritten, as (claim, user)."""
         return self._binder.lost
 
     def _kept(self, state: CycleState) -> PodState | None:
@@ -120,7 +120,7 @@ class DynamicResources(
     # Queue
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Keep the pod out of the queue while its claims are not known."""
+        """Keep the pod out of the queue while its claims are unknown."""
         try:
             self._claims(pod)
         except PodClaimError as problem:
@@ -133,7 +133,7 @@ class DynamicResources(
         return [entry_claim(pod, entry, find, of_groups=of_groups) for entry in pod.spec.resource_claims]
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable (see `binding.interests`)."""
+        """Return the events that may make a rejected pod schedulable. See `binding.interests`."""
         return binding.interests(self._handle.cluster.claims)
 
     # PreFilter
@@ -174,7 +174,7 @@ class DynamicResources(
     # Filter
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if it can't satisfy the claims; otherwise, store what would be allocated."""
+        """Reject the node if it cannot satisfy the claims, or else store what would be allocated."""
         return self.filter_each(state, pod, [node])[0]
 
     def filter_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[Status | None]:
@@ -197,10 +197,7 @@ class DynamicResources(
         return found
 
     def take_over(self, claims: Sequence[ResourceClaim], outcomes: Iterable[NodeOutcome]) -> None:
-        """Store the allocator's outcomes for these claims.
-
-        The outcomes must have been found with the devices that are in use now.
-        """
+        """Store the allocator's outcomes for these claims. They must have been found with the devices now in use."""
         cluster = self._handle.cluster
         key = plain_key(claims, cluster.view)
         if key is None or self._memo.get(key):
@@ -212,11 +209,11 @@ class DynamicResources(
                 table[node.name] = (node.version, answer)
 
     def claims_asked_for(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
-        """Return the claims that the allocator has to satisfy on the node. The list may be empty."""
+        """Return the claims that need devices on the node."""
         return [] if kept.empty else self._check.claims_on(kept, pod, node)
 
     def served_on(self, kept: PodState, pod: Pod, node: NodeInfo) -> tuple[list[DeviceRequest], list[Use]]:
-        """Return the requests for extended resources that devices have to serve on the node, and who uses them."""
+        """Return the requests of the special claim on the node, and the containers that use them."""
         return self._check.served_on(kept, pod, node)
 
     def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:
@@ -227,7 +224,7 @@ class DynamicResources(
         return self._memo.of(kept.key, dict) if kept.key is not None else kept.answers
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key that contains the specs of the claims, and the nodes that can use the allocated claims."""
+        """Return a key with the specs of the claims and the nodes that can use the allocated claims."""
         kept: PodState = state.read(self.name)
         return kept.key
 
@@ -264,7 +261,7 @@ class DynamicResources(
         uid = self._handle.cluster.info(pod).uid
         found = []
         for claim in kept.allocated:
-            users = claim.status.reserved_for if claim.status is not None else []
+            users = claim.reserved_for
             alone = not users or (len(users) == 1 and users[0].uid == uid)
             if alone and any(not self._check.is_available(claim, node) for node in blocked):
                 found.append(claim)
@@ -276,7 +273,7 @@ class DynamicResources(
     # Score
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the score of the node. The score is higher if earlier alternatives of requests are allocated."""
+        """Return the score of the node. It is higher if earlier alternatives of requests are allocated."""
         kept = self._kept(state)
         if kept is None or not self._ranks(kept):
             return 0
@@ -292,7 +289,7 @@ class DynamicResources(
         return None if kept is None else kept.key
 
     def score_everywhere(self, state: CycleState, pod: Pod) -> int | None:
-        """Return 0 if no claim has alternatives or if alternatives do not affect scores; otherwise, return None."""
+        """Return 0 if alternatives do not matter to the score, or else None."""
         kept = self._kept(state)
         return None if kept is not None and self._ranks(kept) else 0
 
@@ -315,7 +312,7 @@ class DynamicResources(
         return self._check.allocations(kept, pod, self._handle.snapshot[node], known[1])
 
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Put the allocations on the node in flight, so that the devices count as used."""
+        """Put the allocations on the node in flight. Their devices count as used from now on."""
         kept = self._kept(state)
         if kept is None:
             return None
@@ -366,7 +363,7 @@ class DynamicResources(
         kept.reserved.append(claim.metadata.uid)
 
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Drop the pod's allocations in flight and its reservations. Allocations that were already written are kept."""
+        """Drop the pod's allocations in flight and its reservations, but keep allocations that were written."""
         kept = self._kept(state)
         if kept is None:
             return

@@ -1,10 +1,10 @@
-"""The idle devices that the pods in a mix cannot use, as measured by fragmentation gradient descent.
+"""How many idle devices the pods in a mix cannot use, measured as in fragmentation gradient descent.
 
 Weng, Yang, Yu and others, "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient
-Descent", USENIX ATC 2023: for each kind of pod, all of a node's idle units count if the pod does not fit on the node at
-all, otherwise only the units that have too little left for the pod. The mean over the pods in the mix is the node's
-measure. A pod that requests no devices can use none. Requests are examined one by one; constraints among devices are
-ignored, and only the first alternative of a firstAvailable request counts.
+Descent", USENIX ATC 2023. For each kind of pod, all idle units of a node count if the pod does not fit on the node, or
+else only the units that have too little left for it. The measure of a node is the mean over the pods in the mix. A pod
+that requests no devices can use none. Each request is examined alone: constraints between devices are ignored, and of a
+firstAvailable request only the first alternative counts.
 """
 
 from __future__ import annotations
@@ -28,21 +28,18 @@ from .units import Left, Units, needed
 _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 MOST_KNOWN = 400_000
-"""The number of node states whose measure is stored; when it is reached, all are dropped."""
+"""The number of node states whose measure is cached. All are dropped when it is reached."""
 
 
 class Ask(NamedTuple):
-    """A device request in a shape: its number among all different requests, and the number of devices.
-
-    If all matching devices are requested, the number of devices is -1.
-    """
+    """A device request: its number among all different requests, and how many devices it asks for, or -1 for all."""
 
     number: int
     devices: int
 
 
 class Shape(NamedTuple):
-    """What a pod requests: amounts of node resources, by resource, and devices."""
+    """What a pod requests: amounts of node resources by name, and devices."""
 
     requests: tuple[tuple[str, int], ...]
     asks: tuple[Ask, ...]
@@ -58,7 +55,7 @@ class _AlikeShapes:
 
 
 class Measure:
-    """Measures the fragmentation of a cluster's nodes for a mix of pods."""
+    """The fragmentation of a cluster's nodes for a mix of pods."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
@@ -72,7 +69,7 @@ class Measure:
         self._known: dict[tuple[Left, tuple[int, ...]], float] = {}
 
     def mix(self, shapes: Iterable[Shape]) -> None:
-        """Set the mix of pods. A shape that occurs several times counts as often as it occurs."""
+        """Set the mix of pods. A shape counts as often as it occurs."""
         counts = Counter(shapes)
         whole = sum(counts.values())
         groups: dict[tuple[Ask, ...], _AlikeShapes] = {}
@@ -107,10 +104,7 @@ class Measure:
                 yield Ask(len(self._wants) - 1, -1 if want.takes_all else want.count)
 
     def needs(self, number: int) -> Sequence[int | None]:
-        """Return how much of a unit of each kind the request with this number takes.
-
-        None means that no device in a unit of this kind matches the request.
-        """
+        """Return how much of a unit of each kind this request takes. None means that no device in the unit matches."""
         known = self._needs[number]
         kinds = self.units.kinds
         while len(known) < len(kinds):
@@ -120,19 +114,16 @@ class Measure:
     # The measure
 
     def node(self, node: NodeInfo) -> float:
-        """Return how many thousandths of the node's units are free but cannot be used, as the average over the mix."""
+        """Return how many thousandths of the node's units are free but cannot be used, on average over the mix."""
         return self.state(self.units.left(node), self.free(node))
 
     def free(self, node: NodeInfo) -> tuple[int, ...]:
-        """Return the free amounts of the node's own resources.
-
-        Only resources that pods in the mix request are included.
-        """
+        """Return the free amounts of those node resources that pods in the mix request."""
         allocatable, requested = node.allocatable, node.requested
         return tuple([allocatable.get(name, 0) - requested.get(name, 0) for name in self._names])
 
     def without(self, free: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
-        """Return the free amounts of the node's own resources after one more pod of this shape has been placed."""
+        """Return the free amounts of the node's resources after another pod of this shape has been placed."""
         taken = dict(shape.requests)
         return tuple([left - taken.get(name, 0) for name, left in zip(self._names, free, strict=True)])
 
@@ -183,9 +174,9 @@ class Measure:
     # Placing
 
     def placed(self, shape: Shape, left: Left, *, fullest_first: bool) -> Left | None:
-        """Return the free units after a pod of this shape has received its devices, or None if there are too few.
+        """Return the free units after a pod of this shape has got its devices, or None if there are too few.
 
-        Units are used in order. If `fullest_first` is set, the fullest units are used first.
+        Units are used in order or, if `fullest_first` is set, the fullest ones first.
         """
         rest = list(left)
         for ask in shape.asks:

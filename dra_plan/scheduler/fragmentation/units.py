@@ -1,7 +1,7 @@
-"""The nodes' devices as units with a free share, and the amount of each unit that a request needs.
+"""A node's devices as units with a free share, and how much of a unit a request needs.
 
-A unit is a device, or the counter set that devices in a pool are parts of. The free share is in thousandths of the
-unit. Devices that several nodes reach belong to none of these nodes and are omitted.
+A unit is a device, or a counter set that devices are partitions of. Shares are in thousandths of the unit. Devices that
+several nodes reach are left out.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from dra_plan.scheduler.cluster.nodes import NodeInfo
 
 WHOLE = 1000
-"""The free share of an unused unit."""
+"""The free share of an unused unit, in thousandths."""
 
 Left = tuple[tuple[int, int], ...]
-"""For each of a node's units, in pool order, the number of its kind and the free thousandths."""
+"""The kind of each unit of a node, as a number, and its free share in thousandths, in pool order."""
 
 _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 class Unit(NamedTuple):
-    """A unit: its kind, its devices, and the total amounts of the devices in nano-units.
+    """A unit: the number of its kind, its devices, and their total amounts in nano-units.
 
-    The unit is either one device, or the devices that are parts of one physical device.
+    It consists of one device, or of the partitions of one physical device.
     """
 
     kind: int
@@ -43,9 +43,9 @@ class Unit(NamedTuple):
 
 
 class Units:
-    """The units on a cluster's nodes.
+    """The units on the nodes of a cluster.
 
-    `kinds` contains the devices in one unit of each kind, with the totals of the unit.
+    `kinds` has one unit of each kind, with its devices and totals.
     """
 
     def __init__(self, cluster: SimulatedCluster) -> None:
@@ -69,7 +69,7 @@ class Units:
         return found
 
     def left(self, node: NodeInfo) -> Left:
-        """Return the free fraction of each of the node's units."""
+        """Return the free share of each of the node's units."""
         units = self.of(node)
         known = self._left.get(node.name)
         if known is not None and known[0] == node.version:
@@ -152,7 +152,7 @@ def _thousandths(totals: Sequence[tuple[str, int]], used: dict[str, int]) -> int
 
 
 def needed(want: Want, unit: Unit, target: Target) -> int | None:
-    """Return how much of the unit one device for the request takes, in thousandths, or None if no device matches."""
+    """Return how many thousandths of the unit a device for the request takes, or None if no device matches."""
     found = [need for device in unit.devices if (need := _need(want, device, unit, target)) is not None]
     return min(found, default=None)
 

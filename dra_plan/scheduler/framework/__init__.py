@@ -1,1 +1,1 @@
-"""The scheduling framework: extension points, plugin status, and running a profile's plugins."""
+"""The scheduling framework: extension points, plugin status, and the runs of a profile's plugins."""

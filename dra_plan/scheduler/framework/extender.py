@@ -1,15 +1,15 @@
-"""Preemption candidates and their comparison, and the interface of scheduler extenders.
+"""Preemption candidates and their order, and the interface of scheduler extenders.
 
-Candidates come first because extenders may change them (upstream: ProcessPreemption). The HTTP client for extenders is
-outside the scheduler.
+Extenders may change candidates (upstream: ProcessPreemption). The HTTP client for extenders is outside this package.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from dra_plan.api.core import Pod, PodDisruptionBudget
 from dra_plan.api.selectors import labels_match
@@ -24,12 +24,8 @@ _PRIORITY_OFFSET = 2**31
 """A number added to each victim's priority, so that more victims always weigh more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A node, the pods that would be evicted from it, and how many of these pods are protected by budgets.
-
-    The most important pod comes first.
-    """
+class Candidate(Struct, frozen=True):
+    """A node, the pods to evict from it, most important first, and how many of them disruption budgets protect."""
 
     node: str
     victims: tuple[PodInfo, ...]
@@ -37,10 +33,10 @@ class Candidate:
 
 
 def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
-    """Return the pods in order of importance. Pods with a higher priority come first, and then older pods.
+    """Return the pods, most important first: pods of higher priority, and then pods that started earlier.
 
-    A pod that has not started yet is compared as if it had started at the time of the comparison. Upstream's sort
-    therefore considers each such pod older than the earlier such pods, and the last of them comes first.
+    Upstream compares a pod that has not started as if it started during the comparison. Its sort therefore puts the
+    last such pod before the earlier ones.
     """
 
     def key(entry: tuple[int, PodInfo]) -> tuple[float, float, int]:
@@ -55,7 +51,7 @@ def split_by_budget(
 ) -> tuple[list[PodInfo], list[PodInfo]]:
     """Return the pods whose eviction violates a disruption budget, and the other pods, both in the given order.
 
-    Each eviction reduces what is left of the budgets that cover the pod.
+    Each eviction uses up one of the evictions that a budget allows.
     """
     allowed = [budget.status.disruptions_allowed for budget in budgets]
     violating: list[PodInfo] = []
@@ -89,9 +85,8 @@ def _protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
 def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
     """Return the candidate with the fewest budget violations.
 
-    If there are several, these criteria decide, in this order: the lowest priority of the most important victim, the
-    lowest sum of priorities, the fewest victims, and the latest start time. If there are still several, the first node
-    is chosen.
+    If several are equal, the following decide in turn: the lowest priority of the most important victim, the lowest sum
+    of priorities, the fewest victims, the latest start time, and finally the order of the candidates.
     """
     left = list(candidates)
     criteria: tuple[Callable[[Candidate], float], ...] = (
@@ -113,11 +108,11 @@ def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
 
 
 class ExtenderError(DraPlanError):
-    """Raised when an extender cannot be called, or returns an error."""
+    """The error raised if an extender cannot be called or returns an error."""
 
 
 class ExtenderFilterResult:
-    """The nodes that an extender accepts, and the reasons why it rejects the other nodes."""
+    """The nodes that an extender accepts, and the reasons why it rejects the others."""
 
     __slots__ = ("failed", "nodes", "unresolvable")
 
@@ -141,24 +136,21 @@ class Extender(Protocol):
     def is_interested(self, pod: Pod) -> bool:
         """Return whether the extender handles the pod.
 
-        An extender handles all pods, or only the pods that request a resource that the extender manages.
+        It handles all pods, or only those that request a resource that it manages.
         """
 
     def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> ExtenderFilterResult:
-        """Return the nodes that the extender does not reject. Raises ExtenderError if the extender can't be called."""
+        """Return the nodes that the extender accepts. Raises ExtenderError if it cannot be called."""
 
     def prioritize(self, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, int]:
-        """Return the extender's score for each node, from 0 to 10.
-
-        Raises ExtenderError if the extender can't be called.
-        """
+        """Return the extender's score for each node, from 0 to 10. Raises ExtenderError if it cannot be called."""
 
     def process_preemption(
         self, pod: Pod, candidates: Sequence[Candidate], cluster: SimulatedCluster
     ) -> list[Candidate]:
-        """Return the candidates that the extender accepts. The extender may change their victims.
+        """Return the candidates that the extender accepts. It may change their victims.
 
-        Raises ExtenderError if the extender can't be called.
+        Raises ExtenderError if it cannot be called.
         """
 
     def bind(self, pod: Pod, node: str) -> None:

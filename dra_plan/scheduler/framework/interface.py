@@ -1,8 +1,8 @@
 """The extension points that a plugin may implement, with Kubernetes' names.
 
-A plugin derives from the classes for its extension points. Its methods must not change their arguments, and must return
-the same result for the same arguments, so that the simulation is repeatable. The handle follows, through which a plugin
-accesses the cluster, and then the registry of plugin factories.
+A plugin derives from the classes of its extension points. Its methods must not change their arguments, and must return
+the same result for the same arguments, so that simulations are repeatable. The handle gives plugins access to the
+cluster, and the registry holds the plugin factories.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+
+from msgspec import Struct
 
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.api.core import Pod
@@ -31,24 +33,25 @@ from .waiting import WaitingPod, WaitingPods
 MAX_NODE_SCORE = 100
 MIN_NODE_SCORE = 0
 MAX_PERMIT_SECONDS = 15 * 60.0
-"""The longest time that a plugin can make a pod wait."""
+"""The maximum number of seconds that a plugin can make a pod wait."""
 
 
 class Plugin:
-    """The base class of plugins. `name` is the name of the plugin in the configuration and in messages."""
+    """The base class of plugins. `name` is the plugin's name in the configuration and in messages."""
 
     name: ClassVar[str] = ""
     looks_at_object_alone: ClassVar[bool] = False
-    """True if cached results of Filter and Score depend only on the node's object. They then stay valid whatever
-    happens to the pods and devices on the node."""
+    """True if the results of Filter and Score depend only on the Node object. Cached results then stay valid when pods
+    or devices on the node change.
+    """
 
 
 class QueueSortPlugin(Plugin, ABC):
-    """A plugin that orders the active queue. Exactly one such plugin is enabled."""
+    """A plugin that orders the active queue. Exactly one is enabled."""
 
     @abstractmethod
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
-        """Return the sort key of the pod. Pods with smaller keys are tried first (in upstream: Less)."""
+        """Return the sort key of the pod. Pods with lower keys are tried first (upstream: Less)."""
 
 
 class PreEnqueuePlugin(Plugin, ABC):
@@ -56,26 +59,25 @@ class PreEnqueuePlugin(Plugin, ABC):
 
     @abstractmethod
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Return a status. The pod stays gated unless the status is success."""
+        """Return success to let the pod into the active queue. With any other status, the pod stays gated."""
 
 
 class EnqueueExtensions(Plugin, ABC):
-    """A plugin that names events. After such an event, a pod that the plugin rejected may become schedulable."""
+    """A plugin that registers the events after which a pod that it rejected may become schedulable."""
 
     @abstractmethod
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events after which a rejected pod may become schedulable. Each event may have a hint function."""
+        """Return the events after which a rejected pod may become schedulable. An event may have a hint function."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreFilterResult:
-    """The names of the nodes to which PreFilter restricts the pod, or None if there is no restriction."""
+class PreFilterResult(Struct, frozen=True):
+    """The names of the nodes that PreFilter restricts the pod to, or None for all nodes."""
 
     node_names: frozenset[str] | None = None
 
 
 class PreFilterExtensions(ABC):
-    """Updates a plugin's state in a trial, when pods are added to a node or removed from a node."""
+    """Updates of a plugin's state in a trial, when pods are added to a node or removed from it."""
 
     @abstractmethod
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
@@ -87,16 +89,16 @@ class PreFilterExtensions(ABC):
 
 
 class PreFilterPlugin(Plugin, ABC):
-    """A plugin that prepares the scheduling cycle, or rejects the pod for all nodes at once."""
+    """A plugin that prepares the scheduling cycle, or rejects the pod on all nodes at once."""
 
     @abstractmethod
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Return a restriction to some nodes, or a status. If the status is Skip, the plugin's Filter is not called."""
+        """Return a restriction to some nodes, and a status. After Skip, the plugin's Filter is not called."""
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the object that updates the state in a trial, or None if pods on nodes do not affect the state."""
+        """Return the object that updates the state in a trial, or None if the state does not depend on other pods."""
         return None
 
 
@@ -108,51 +110,46 @@ class FilterPlugin(Plugin, ABC):
         """Return success, a rejection of the node, or an Error that ends the whole scheduling attempt."""
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the causes of the node's rejection, if the reasons in the status do not contain them.
+        """Return the causes of the rejection by `filter`, if the status does not contain them.
 
-        This method is called only after `filter` has rejected the node. The causes are not found in `filter` itself,
-        because `filter` is called for every node, but the causes are rarely needed.
+        They are found separately because `filter` is called for every node, and the causes are rarely needed.
         """
         return ()
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key if only the key, the node, and the pods and devices on the node decide the result for the node.
+        """Return a key if the result on a node depends only on the key, the node, and the pods and devices on it.
 
-        Results for equal keys are then reused until the node changes. If None is returned, which is the default,
-        `filter` is called every time.
+        Results for equal keys are reused until the node changes. By default, None is returned, and `filter` is called
+        each time.
         """
         return None
 
     def filter_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[Status | None]:
-        """Return the results of `filter` for each of these nodes.
+        """Return the results of `filter` for these nodes.
 
-        A plugin with a `filter_memo` may override this method, because one call for many nodes takes less time.
+        Plugins with a `filter_memo` may override this, because one call for many nodes is faster.
         """
         return [self.filter(state, pod, node) for node in nodes]
 
 
-@dataclass(frozen=True, slots=True)
-class NominatingInfo:
-    """The name of the node to which the pod is nominated, or "" if the nomination is cleared."""
+class NominatingInfo(Struct, frozen=True):
+    """The node that the pod is nominated to, or "" to clear the nomination."""
 
     node: str
 
 
 class PostFilterPlugin(Plugin, ABC):
-    """A plugin that runs if no node passed the filters. The plugin may preempt other pods."""
+    """A plugin that runs if no node passed the filters, and that may preempt other pods."""
 
     @abstractmethod
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        """Return a nomination and a status.
-
-        If the status is a rejection, the next plugin runs. After any other status, no further plugin runs.
-        """
+        """Return a nomination and a status. The next plugin runs only if the status is a rejection."""
 
 
 class PreScorePlugin(Plugin, ABC):
-    """A plugin that prepares scoring. In v1alpha1, the extension point was called PostFilter."""
+    """A plugin that prepares scoring. In v1alpha1, this extension point was called PostFilter."""
 
     @abstractmethod
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
@@ -160,48 +157,42 @@ class PreScorePlugin(Plugin, ABC):
 
 
 class ScorePlugin(Plugin, ABC):
-    """A plugin that ranks the nodes that passed the filters, with scores from 0 to 100."""
+    """A plugin that gives nodes that passed the filters a score from 0 to 100."""
 
     @abstractmethod
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """Return the score of a node, or an Error."""
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Scale the scores to the range 0 to 100, in the list itself. The scores are in the order of the nodes."""
+        """Scale the scores in the list to the range from 0 to 100. They are in the order of the nodes."""
         return None
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key for the score before normalization.
-
-        The key has the same meaning as in `FilterPlugin.filter_memo`.
-        """
+        """Return a key for the score before normalization, as in `FilterPlugin.filter_memo`."""
         return None
 
     def score_everywhere(self, state: CycleState, pod: Pod) -> int | None:
-        """Return the score before normalization if all nodes have the same score; otherwise, return None.
-
-        The default is None.
-        """
+        """Return the score before normalization if it is the same for all nodes, or else None, which is the default."""
         return None
 
     def score_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[int | Status]:
-        """Return the results of `score` for each of these nodes.
+        """Return the results of `score` for these nodes.
 
-        A plugin may override this method, because one call for many nodes takes less time.
+        Plugins may override this, because one call for many nodes is faster.
         """
         return [self.score(state, pod, node) for node in nodes]
 
 
 class ReservePlugin(Plugin, ABC):
-    """A plugin that records the choice of a node. The plugin can also undo the record."""
+    """A plugin that records the choice of a node, and can undo this."""
 
     @abstractmethod
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return success or a failure. After a failure, Unreserve is called on every plugin in reverse order."""
+        """Return success or a failure. After a failure, Unreserve is called on all plugins in reverse order."""
 
     @abstractmethod
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Undo the reservation. This method is called after every failure, even if the plugin has reserved nothing."""
+        """Undo the reservation. This is called after every failure, even if the plugin has reserved nothing."""
 
 
 class PermitPlugin(Plugin, ABC):
@@ -209,7 +200,7 @@ class PermitPlugin(Plugin, ABC):
 
     @abstractmethod
     def permit(self, state: CycleState, pod: Pod, node: str) -> tuple[Status | None, float]:
-        """Return a status and a number of seconds. If the status is Wait, the pod waits at most this long."""
+        """Return a status and a number of seconds. With the status Wait, the pod waits for at most that long."""
 
 
 class PreBindPlugin(Plugin, ABC):
@@ -228,7 +219,7 @@ class PreBindPlugin(Plugin, ABC):
 
 
 class BindPlugin(Plugin, ABC):
-    """A plugin that binds pods. The first plugin that does not return Skip decides about the binding."""
+    """A plugin that binds pods. Only the first plugin that does not return Skip is used."""
 
     @abstractmethod
     def bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
@@ -240,7 +231,7 @@ class PostBindPlugin(Plugin, ABC):
 
     @abstractmethod
     def post_bind(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Handle the binding of the pod. The binding can no longer be undone."""
+        """Handle the binding of the pod, which can no longer be undone."""
 
 
 POINTS: dict[str, type[Plugin]] = {
@@ -260,16 +251,12 @@ POINTS: dict[str, type[Plugin]] = {
 """The extension points, by their names in KubeSchedulerConfiguration."""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """The reasons why no node fits, and the plugins that rejected the pod.
-
-    The reasons are given for each node, or for all nodes at once (`pre_filter`).
-    """
+class Diagnosis(Struct, frozen=True):
+    """Why no node fits: the status of each node, or one reason for all (`pre_filter`), and the plugins responsible."""
 
     statuses: Mapping[str, Status]
     pre_filter: str = ""
-    plugins: frozenset[str] = field(default_factory=frozenset)
+    plugins: frozenset[str] = frozenset()
 
 
 # -- the handle given to plugins ---------------------------------------------------------------------------------------
@@ -277,13 +264,10 @@ class Diagnosis:
 
 
 class TrialFilter:
-    """The filters of the profile that is running. Plugins that try nodes themselves use these filters.
-
-    An example of such a plugin is preemption.
-    """
+    """The filters of the running profile, for plugins such as preemption that try nodes themselves."""
 
     def filter_with_nominated(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Return whether the pod fits on the node, even with the pods that are nominated to the node."""
+        """Return whether the pod fits on the node even with the pods nominated to it."""
         raise NotImplementedError
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
@@ -297,7 +281,7 @@ class TrialFilter:
 
 @dataclass
 class Handle:
-    """The access to the cluster. Every plugin receives it when the plugin is created."""
+    """The plugins' access to the cluster. Every plugin gets it when it is created."""
 
     cluster: SimulatedCluster
     clock: Clock
@@ -307,24 +291,23 @@ class Handle:
     deadline: float | None = None
     """The monotonic time at which the simulation is cut short."""
     detects_conflicts: bool = False
-    """True if a write based on an outdated read is rejected, as by a real API server."""
+    """True if writes based on outdated reads are rejected, as by a real API server."""
     waiting: WaitingPods = field(default_factory=WaitingPods)
     extenders: Sequence[Extender] = ()
     answers: dict[Hashable, NodeTables[Any]] = field(default_factory=dict)
-    """The results for nodes that plugins cache as long as the nodes do not change, by plugin and arguments."""
+    """The results for nodes that plugins cache until the nodes change, by plugin and arguments."""
     trial: TrialFilter = field(default_factory=TrialFilter)
     activate: Callable[[Pod], None] = lambda _pod: None
-    """Retry a waiting pod immediately, whatever it waits for (PodActivator)."""
+    """A function that retries a waiting pod immediately, whatever it waits for (PodActivator)."""
     later: Callable[[str, Callable[[], None]], None] = lambda _what, _do: None
-    """Do something asynchronously, so that it takes effect while the next pod is being scheduled."""
+    """A function that does something asynchronously, while the next pod is being scheduled."""
 
     victims_linger: bool = False
-    """True if preempted pods stay in the terminating state until something removes them; otherwise they are removed
-    immediately."""
+    """True if preempted pods keep terminating until something removes them. Otherwise, they are removed immediately."""
     refuses_claim: Callable[[ResourceClaim], str] = lambda _claim: ""
-    """Return the reason why the API server does not let the scheduler create a claim, or ""."""
+    """A function that returns why the API server rejects a claim that the scheduler creates, or ""."""
     settle: Callable[[], bool] = lambda: False
-    """Complete the requested work outside the scheduler that takes time; return False if there was none."""
+    """A function that completes slow work outside the scheduler. It returns False if there was none."""
 
     not_kept = ("answers",)
 
@@ -334,15 +317,15 @@ class Handle:
         return self.cluster.nodes
 
     def waiting_pods(self) -> list[WaitingPod]:
-        """Return the pods that wait at Permit."""
+        """Return the pods that are waiting at Permit."""
         return list(self.waiting)
 
     def waiting_pod(self, uid: str) -> WaitingPod | None:
-        """Return the waiting pod with this UID, or None if no such pod waits."""
+        """Return the waiting pod with this UID, or None."""
         return self.waiting.get(uid)
 
     def reject_waiting_pod(self, uid: str) -> bool:
-        """Reject a waiting pod, and return whether a pod with this UID was waiting."""
+        """Reject a waiting pod. Return whether a pod with this UID was waiting."""
         waiting = self.waiting.get(uid)
         return waiting is not None and waiting.reject("", "removed")
 
@@ -350,25 +333,25 @@ class Handle:
 # -- the registry of plugin factories ----------------------------------------------------------------------------------
 
 Factory = Callable[[Mapping[str, Any], "Handle"], Plugin]
-"""A function that takes the arguments from the configuration and the handle, and returns the plugin."""
+"""A function that takes a plugin's arguments and the handle, and returns the plugin."""
 
 
 class Registry(dict[str, Factory]):
     """The plugin factories, by name."""
 
     def register(self, name: str, factory: Factory) -> None:
-        """Add a factory. Raises UsageError if the name is already used."""
+        """Add a factory. Raises UsageError if the name is already in use."""
         if name in self:
             raise UsageError(f"a plugin named {name} already exists")
         self[name] = factory
 
     def unregister(self, name: str) -> None:
-        """Remove a factory. Raises UsageError if no factory has this name."""
+        """Remove a factory. Raises UsageError if there is none with this name."""
         if name not in self:
             raise UsageError(f"no plugin named {name} exists")
         del self[name]
 
     def merge(self, other: Mapping[str, Factory]) -> None:
-        """Register all factories of another registry."""
+        """Add all factories of another registry. Raises UsageError if a name is already in use."""
         for name, factory in other.items():
             self.register(name, factory)

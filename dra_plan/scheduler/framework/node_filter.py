@@ -19,11 +19,11 @@ from .runtime import FilterPhase
 from .status import Code, CountedStatuses, CycleState, Rejection, Status
 
 UNKNOWN = Status(Code.ERROR, "not asked yet")
-"""A placeholder for a result that is not yet known."""
+"""A placeholder for a result that is not known yet."""
 
 
 class Scan:
-    """The result of a search for nodes: the nodes that `passed`, and the number of nodes that were `examined`.
+    """The result of a search for nodes: those that `passed`, and how many were `examined`.
 
     The nodes are in order from the start of the search.
     """
@@ -32,12 +32,13 @@ class Scan:
         self.passed = PassedNodes(nodes, ())
         self.examined = len(nodes)
         self.others: dict[int, Status | None] = {}
-        """The results for this pod alone, by position: errors, and the results for nodes that other pods are nominated
-        for."""
+        """The results that apply to this pod alone, by position: errors, and results for nodes that pods are nominated
+        to.
+        """
         self._nodes, self._start, self.answers = nodes, start, answers
 
     def errors(self) -> dict[str, Status]:
-        """Return the nodes on which a filter failed with an error, and the errors."""
+        """Return the nodes on which a filter failed with an error, each with the error."""
         return {
             self._nodes[position].name: status
             for position, status in self.others.items()
@@ -45,7 +46,7 @@ class Scan:
         }
 
     def refused(self) -> dict[str, Status]:
-        """Return the nodes that were rejected, and the rejections. The result is valid until the cluster changes."""
+        """Return the rejected nodes, each with its rejection. The result is valid until the cluster changes."""
         found: dict[str, Status] = {}
         end, total = self._start + self.examined, len(self._nodes)
         for position in (*range(self._start, min(end, total)), *range(max(0, end - total))):
@@ -63,7 +64,7 @@ class Tally:
         self._counts: Counter[Rejection] = Counter()
 
     def of(self, known: ShapeAnswers[Status | None]) -> Mapping[Rejection, int]:
-        """Return the number of nodes for each rejection in these results. There is one result for each node.
+        """Return the number of nodes for each rejection, given one result for each node.
 
         The numbers are valid until the next call.
         """
@@ -82,7 +83,7 @@ class Tally:
 
 
 class Refused(CountedStatuses):
-    """The rejections in a scan. They are created only on access, because most pods find a node and never need them."""
+    """The rejections of a scan. They are created on access, because most pods find a node and never need them."""
 
     def __init__(self, scan: Scan, number: int, run: _Run) -> None:
         self._scan, self._number, self._run = scan, number, run
@@ -119,17 +120,17 @@ class Refused(CountedStatuses):
 class FilterAnswers:
     """The cached results of a profile's filters.
 
-    The combined result of all filters is cached for identical pods. The result of a single plugin is cached for all
-    pods that the plugin treats as identical.
+    The combined result of all filters is cached for identical pods, and the result of a single plugin for all pods that
+    it treats alike.
     """
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self.of_pods: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
         self.of_plugins: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
         self.of_objects: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN, of_objects=True)
-        """The results of plugins that read only the node's object."""
+        """The results of plugins that read only the Node object."""
         self.tallies: Remembered[Hashable, Tally] = Remembered(MOST_SHAPES)
-        """The numbers of rejections for equal pods."""
+        """The numbers of rejections for identical pods."""
 
 
 class _Run:
@@ -171,9 +172,9 @@ def _not_passing(places: Sequence[int], answers: Sequence[Status | None]) -> Ite
 
 
 class NodeFilter:
-    """The filters of a profile for one pod. Results are cached if the plugins allow this.
+    """The filters of a profile for one pod. Results are cached if the plugins allow it.
 
-    Neighbouring plugins with a memo key share a list of results, so that each node is examined only once.
+    Successive plugins with a memo key share a list of results, so each node is examined only once.
     """
 
     def __init__(self, phase: FilterPhase, state: CycleState, pod: Pod, remembered: FilterAnswers) -> None:
@@ -214,16 +215,16 @@ class NodeFilter:
         return len(self._runs) == 1 and isinstance(self._runs[0], _Run)
 
     def refused(self, scan: Scan) -> Refused:
-        """Return the rejections in a scan."""
+        """Return the rejections of a scan."""
         [run] = self._runs
         assert isinstance(run, _Run)
         return Refused(scan, scan.examined - len(scan.passed) - len(scan.errors()), run)
 
     def scan(self, nodes: Sequence[NodeInfo], start: int, enough: int) -> Scan:
-        """Return the nodes that pass. The scan stops when `enough` nodes have passed, or when all have been examined.
+        """Return the nodes that pass, stopping when `enough` have passed or all have been examined.
 
-        `nodes` are all nodes in scheduling order. The scan begins at position `start`, and continues with the first
-        node after the last node. Nodes that were rejected before and have not changed take no time.
+        `nodes` are all nodes in scheduling order. The scan begins at position `start` and wraps around after the last
+        node. Nodes that were rejected before and have not changed take no time.
         """
         [run] = self._runs
         assert isinstance(run, _Run)
@@ -262,7 +263,7 @@ class NodeFilter:
         return scan
 
     def __call__(self, node: NodeInfo) -> Status | None:
-        """Return None if the pod fits on the node, otherwise the first plugin result that is not success."""
+        """Return None if the pod fits on the node, or else the first plugin result that is not success."""
         crowded = self._nominator.at_least(node.name, self._priority, self._uid) if self._nominator else ()
         if crowded:
             return self._phase.filter_with_nominated(self._state, self._pod, node)

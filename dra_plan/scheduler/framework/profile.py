@@ -1,6 +1,6 @@
-"""A profile's scoring plugins, and the framework, which holds all of a profile's plugins in one object.
+"""The scoring plugins of a profile, and the framework, which holds all of a profile's plugins.
 
-The framework has every run that the queue and the cycle need; the other extension points are in `framework/runtime.py`.
+The other extension points are in `framework/runtime.py`.
 """
 
 from __future__ import annotations
@@ -27,17 +27,16 @@ from .types import QueuedPod
 # The nodes that fit get weighted scores, with Kubernetes' error texts.
 
 UNSCORED = -1
-"""A placeholder for a sum of scores that is not yet known."""
+"""A placeholder for a sum of scores that is not known yet."""
 
 _Value = TypeVar("_Value")
 
 
 class ScorePhase(ProfilePlugins):
-    """Runs the plugins that rank nodes.
+    """The runs of the plugins that rank nodes.
 
-    `weights` are the profile's weights, and `scores` are the cached scores. `scores_of_objects` are the scores of
-    plugins that read only the Node object. `sums` are the weighted scores of several plugins together; a missing sum is
-    `UNSCORED`.
+    `weights` are the weights of the profile, and `scores` are the cached scores. `scores_of_objects` are the scores of
+    plugins that read only the Node object. `sums` are the weighted scores of several plugins together, or `UNSCORED`.
     """
 
     weights: Mapping[str, int]
@@ -46,10 +45,7 @@ class ScorePhase(ProfilePlugins):
     sums: NodeAnswers[int]
 
     def run_pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Run the PreScore plugins. Return an Error if one of them fails.
-
-        Plugins that return Skip do not score nodes.
-        """
+        """Run the PreScore plugins, and return an Error if one fails. Plugins that return Skip do not score nodes."""
         skipped = set()
         with Guard("PreScore", pod) as guard:
             for plugin in guard.each(self._at_pre_score):
@@ -62,7 +58,7 @@ class ScorePhase(ProfilePlugins):
         return None
 
     def run_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, list[int]] | Status:
-        """Return each plugin's weighted scores in the order of the nodes, or an Error.
+        """Return the weighted scores of each plugin in the order of the nodes, or an Error.
 
         There must be at least one node.
         """
@@ -74,8 +70,8 @@ class ScorePhase(ProfilePlugins):
         """Return the sums of the weighted scores in the order of the nodes, or an Error.
 
         There must be at least one node. Scores that are the same for all nodes are left out of the sums. Plugins that
-        cache their scores and do not normalize them share one cached sum for each node. If `scores` is passed, these
-        plugins do not share a sum, and the weighted scores of each plugin are added to `scores`.
+        cache their scores and do not normalize them share a cached sum for each node. If `scores` is passed, no sums
+        are shared, and the weighted scores of each plugin are added to it.
         """
         row, plugins = _Scored(nodes), self._scoring(state)
         keys: dict[ScorePlugin, Hashable] = {}
@@ -199,9 +195,9 @@ class _Scored:
 
 
 def places_of(scores: Sequence[object], missing: object) -> Iterator[int]:
-    """Yield the positions of missing scores. Only few scores should be missing.
+    """Yield the positions of missing scores, of which there should be few.
 
-    The positions are found one at a time, because scores may be added between two of them.
+    Scores may be added while the positions are being yielded.
     """
     return compress(count(), map(eq, scores, repeat(missing)))
 
@@ -212,7 +208,7 @@ def places_of(scores: Sequence[object], missing: object) -> Iterator[int]:
 class Framework(FilterPhase, ScorePhase, BindPhase):
     """The plugins of a profile.
 
-    `weights` are the weights of the Score plugins, and `queue_sort` is the plugin that orders the active queue.
+    `weights` are the weights of the Score plugins. `queue_sort` is the plugin that orders the active queue.
     """
 
     def __init__(
@@ -235,12 +231,12 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
         self._statuses = FilterAnswers(handle.cluster)
 
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
-        """Return the key that the QueueSort plugin gives to a pod."""
+        """Return the QueueSort plugin's key for the pod."""
         with Guard("QueueSort", item.pod, self.queue_sort):
             return self.queue_sort.sort_key(item)
 
     def wants(self, plugin: Plugin, interests: Sequence[Interest], event: Event, pod: Pod) -> bool:
-        """Return whether the plugin considers the event a reason to retry the pod."""
+        """Return whether the plugin would retry the pod after the event."""
         try:  # does the same as `Guard`, which takes longer than most hints
             for interest in interests:
                 if wakes(interest, event, pod):
@@ -252,10 +248,7 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
         return False
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status | None:
-        """Return the first rejection, with the name of its plugin.
-
-        The plugin named `first` is called before the others.
-        """
+        """Return the first rejection, with the name of its plugin. The plugin named `first` is called first."""
         with Guard("PreEnqueue", pod) as guard:
             plugins = sorted(self._at_pre_enqueue, key=lambda p: p.name != first) if first else self._at_pre_enqueue
             for plugin in guard.each(plugins):
@@ -265,5 +258,5 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
         return None
 
     def filter_nodes(self, state: CycleState, pod: Pod) -> NodeFilter:
-        """Return the filters for one pod. They can be applied to many nodes."""
+        """Return the filters for one pod, which can be applied to many nodes."""
         return NodeFilter(self, state, pod, self._statuses)

@@ -1,8 +1,7 @@
-"""One profile's plugins by extension point, and the code that runs them until a pod is bound.
+"""The plugins of a profile by extension point, and the code that runs them until a pod is bound.
 
-The parts that all runs share come first: the lists of plugins, and the reporting of exceptions and failures. Then come
-PreFilter, Filter and PostFilter, then Reserve to PostBind, then arithmetic for scores. PreScore and Score, and the
-object that joins all runs, are in `framework/profile.py`.
+Contents: the lists of plugins and the reporting of failures; PreFilter, Filter and PostFilter; Reserve to PostBind; and
+arithmetic for scores. PreScore, Score and the framework are in `framework/profile.py`.
 """
 
 from __future__ import annotations
@@ -56,9 +55,9 @@ _SomePlugin = TypeVar("_SomePlugin", bound=Plugin)
 
 
 class PluginPanicError(DraPlanError):
-    """Raised when a plugin has raised an exception.
+    """The error raised if a plugin has raised an exception. It ends the simulation.
 
-    In upstream, a panic ends the scheduler without releasing any reservation. Here, it ends the simulation.
+    In upstream, a panic ends the scheduler without releasing any reservations.
     """
 
     def __init__(self, plugin: str, point: str, pod: str, cause: BaseException) -> None:
@@ -68,7 +67,7 @@ class PluginPanicError(DraPlanError):
 
 
 class Guard:
-    """A context that turns exceptions in plugins into a PluginPanicError. Errors of dra-plan itself do not change."""
+    """A context that turns exceptions in plugins into PluginPanicError. Errors of dra-plan itself do not change."""
 
     __slots__ = ("_plugin", "_pod", "_point")
 
@@ -76,7 +75,7 @@ class Guard:
         self._plugin, self._point, self._pod = plugin, point, pod
 
     def each(self, plugins: Iterable[_SomePlugin]) -> Iterator[_SomePlugin]:
-        """Yield the plugins one by one. If there is an exception, the plugin that was yielded last is its cause."""
+        """Yield the plugins. An exception is attributed to the plugin that was yielded last."""
         for plugin in plugins:
             self._plugin = plugin
             yield plugin
@@ -90,7 +89,7 @@ class Guard:
 
 
 class ProfilePlugins:
-    """A profile's plugins by extension point, with the guard against exceptions and the trace."""
+    """The plugins of a profile by extension point, and the trace."""
 
     def __init__(
         self, profile: str, plugins: Mapping[str, Sequence[Plugin]], handle: Handle, tracer: Tracer | None
@@ -113,12 +112,12 @@ class ProfilePlugins:
         self._at_post_bind = [p for p in self.points["postBind"] if isinstance(p, PostBindPlugin)]
 
     def all_plugins(self) -> list[Plugin]:
-        """Return every plugin once. A plugin's position is the position of its first occurrence."""
+        """Return every plugin once, in order of its first occurrence."""
         return list(dict.fromkeys(plugin for plugins in self.points.values() for plugin in plugins))
 
     @staticmethod
     def failure(point: str, plugin: Plugin, status: Status) -> Status:
-        """Return the status if it is a rejection; otherwise, return an Error that names the plugin."""
+        """Return the status if it is a rejection, or else an Error that names the plugin."""
         if status.rejected:
             return status.by(plugin.name)
         return error(f'running {point} plugin "{plugin.name}": {status.message}').by(plugin.name)
@@ -129,7 +128,7 @@ class ProfilePlugins:
 
 
 class FilterPhase(ProfilePlugins, TrialFilter):
-    """Runs the plugins that find nodes for a pod, and the plugins that preempt pods if no node fits."""
+    """The runs of the plugins that find nodes for a pod, or preempt pods if no node fits."""
 
     quiet = False
     """True if nothing is traced, because attempts during preemption are not the pod's own cycle."""
@@ -137,9 +136,9 @@ class FilterPhase(ProfilePlugins, TrialFilter):
     def run_pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult, Status | None, list[str]]:
-        """Return the nodes that have to be examined, a status for all nodes, and the plugins that excluded nodes.
+        """Return the nodes to examine, a status for all nodes, and the plugins that excluded nodes.
 
-        The status is a rejection or an Error. If PreFilter succeeded, the status is None.
+        The status is a rejection, an Error, or None if PreFilter succeeded.
         """
         names: frozenset[str] | None = None
         restricting: list[str] = []
@@ -175,7 +174,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return [p for p in self._at_filter if p.name not in state.skip_filter]
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Return the first result of a plugin that is not success, or None. Cached results are not used."""
+        """Return the first plugin result that is not success, or None. Cached results are not used."""
         for plugin in self.filters(state):
             status = self.ask_filter(plugin, state, pod, node)
             if status is not None:
@@ -183,7 +182,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return None
 
     def ask_filter(self, plugin: FilterPlugin, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Return the plugin's result for the node. Success is None.
+        """Return the plugin's result for the node, which is None for success.
 
         A status that is neither success nor a rejection becomes an Error.
         """
@@ -200,7 +199,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
     def ask_filter_each(
         self, plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> Sequence[Status | None]:
-        """Return the plugin's results for these nodes, in the form of `ask_filter`. Nothing is traced."""
+        """Return the plugin's results for these nodes, as from `ask_filter`, without tracing them."""
         with Guard("Filter", pod, plugin):
             found = plugin.filter_each(state, pod, nodes)
         if not any(found):
@@ -208,9 +207,9 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return [None if status is None else _reported(plugin, status) for status in found]
 
     def filter_with_nominated(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Run the filters with the pods that are nominated to the node, and again without them.
+        """Run the filters with the pods nominated to the node, and again without them.
 
-        Only nominated pods of the same or higher priority count.
+        Only nominated pods of the same or a higher priority count.
         """
         info = self.handle.cluster.info(pod)
         nominated = self.handle.nominator.at_least(node.name, info.priority, info.uid)
@@ -228,16 +227,13 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return self.filter(state, pod, node)
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Notify the PreFilter plugins that a pod was added to a node in a trial.
-
-        Return an Error if one of the plugins fails.
-        """
+        """Notify the PreFilter plugins that a pod was added to a node in a trial. Return an Error if a plugin fails."""
         return self._extend(state, pod, added, node, "AddPod")
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
         """Notify the PreFilter plugins that a pod was removed from a node in a trial.
 
-        Return an Error if one of the plugins fails.
+        Return an Error if a plugin fails.
         """
         return self._extend(state, pod, removed, node, "RemovePod")
 
@@ -308,10 +304,10 @@ ASKED_TO_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
 
 
 class BindPhase(ProfilePlugins):
-    """Runs the plugins from the reservation of a node until the pod is bound."""
+    """The runs of the plugins from the reservation of a node until the pod is bound."""
 
     def run_reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return the first failure, or None. After a failure, the caller has to call `run_unreserve`."""
+        """Return the first failure, or None. After a failure, the caller must call `run_unreserve`."""
         with Guard("Reserve", pod) as guard:
             for plugin in guard.each(self._at_reserve):
                 status = plugin.reserve(state, pod, node)
@@ -338,7 +334,7 @@ class BindPhase(ProfilePlugins):
     def ask_permit(
         self, state: CycleState, pod: Pod, node: str
     ) -> tuple[Status | None, dict[str, tuple[Status, float]]]:
-        """Return a rejection or an Error (or None), and the plugins that return Wait, each with its timeout.
+        """Return a rejection, an Error or None, and the Wait status and timeout of each plugin that makes the pod wait.
 
         The pod is not added to the waiting pods.
         """
@@ -356,7 +352,7 @@ class BindPhase(ProfilePlugins):
     def run_pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Return Skip if no plugin has anything to do before the pod is bound.
 
-        Plugins that return Skip here are not called in PreBind.
+        PreBind does not call plugins that return Skip here.
         """
         idle = []
         with Guard("PreBindPreFlight", pod) as guard:
@@ -375,7 +371,7 @@ class BindPhase(ProfilePlugins):
     def run_pre_bind(self, state: CycleState, pod: Pod, node: str, done: set[str]) -> Status | None:
         """Return the first failure or Wait, or None if all plugins succeed.
 
-        Plugins in `done` are not called again. Plugins that succeed are added to `done`.
+        Plugins in `done` are not called again. Plugins that succeed are added to it.
         """
         with Guard("PreBind", pod) as guard:
             for plugin in guard.each(self._at_pre_bind):
@@ -390,7 +386,7 @@ class BindPhase(ProfilePlugins):
         return None
 
     def run_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return success if a plugin has bound the pod; otherwise, return the failure."""
+        """Return success if a plugin has bound the pod, or else the failure."""
         with Guard("Bind", pod) as guard:
             for plugin in guard.each(self._at_bind):
                 status = plugin.bind(state, pod, node)
@@ -413,18 +409,14 @@ class BindPhase(ProfilePlugins):
 
 
 def is_level(scores: Sequence[int]) -> bool:
-    """Return whether all scores are the same. This is the case if a plugin prefers no node.
-
-    There must be at least one score.
-    """
+    """Return whether all scores are the same, so that no node is preferred. There must be at least one score."""
     return scores[0] == scores[-1] and scores.count(scores[0]) == len(scores)
 
 
 def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
-    """Return the sum of each of the `number` columns, reduced by an amount that is the same for all columns.
+    """Return the sum of each of the `number` columns, leaving out rows in which all scores are the same.
 
-    There must be at least one column. If all scores in a row are the same, the row is left out of the sums, because it
-    does not change which column has the highest sum.
+    There must be at least one column. Leaving out such rows does not change which column has the highest sum.
     """
     totals: Sequence[int] | None = None
     for row in rows:
@@ -434,10 +426,9 @@ def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
 
 
 def normalize(scores: list[int], *, reverse: bool = False) -> None:
-    """Scale the scores to the range 0 to 100, relative to the largest score. The list itself is changed.
+    """Scale the scores in the list to the range from 0 to 100, relative to the largest score.
 
-    If `reverse` is set, the largest score becomes 0, and 0 becomes 100. If all scores are 0, they stay 0 or, if
-    `reverse` is set, become 100.
+    If `reverse` is set, the largest score becomes 0, and 0 becomes 100, even if all scores are 0.
     """
     most = max(scores, default=0)
     if most == 0:

@@ -1,7 +1,7 @@
-"""What plugins return: a pod's obstacles on a node, the status with its code and reasons, and a cycle's state.
+"""What plugins return (obstacles, and a status with its code and reasons), and the state of a cycle.
 
-A plain None means Success, like a nil status in upstream. The cycle state stores the values that the plugins of one
-cycle computed.
+As in upstream, where a nil status means Success, None does here. The cycle state holds what the plugins of a cycle have
+computed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from dra_plan.api.scheduling import PodGroup
 class ResourceShort(NamedTuple):
     """A resource of which the node has less left than the pod needs.
 
-    Amounts are in the units of `cluster.nodes.amounts`. The number of pods counts as the resource `pods`, and each pod
-    requests one unit of this resource. The free amount is never negative. `room` is the amount that the empty node
-    would have, or -1 if the amount is unknown.
+    Amounts are in the units of `cluster.nodes.amounts`. The number of pods is the resource `pods`, of which each pod
+    requests 1. `left` is never negative. `room` is the amount on the empty node, or -1 if it is unknown.
     """
 
     resource: str
@@ -35,7 +34,7 @@ class ResourceShort(NamedTuple):
 
 
 class NoDevices(NamedTuple):
-    """A reason for a rejection: not all of the pod's claims can be allocated from the free devices on the node."""
+    """Not all of the pod's claims can be allocated from the free devices on the node."""
 
 
 class UntoleratedTaint(NamedTuple):
@@ -47,20 +46,20 @@ class UntoleratedTaint(NamedTuple):
 
 
 class NodeCordoned(NamedTuple):
-    """A node that is cordoned."""
+    """A cordoned node."""
 
 
 class OtherNodeNamed(NamedTuple):
-    """A node that is not the node that the pod names."""
+    """A node other than the one that the pod names."""
 
     wanted: str
 
 
 class LabelUnmet(NamedTuple):
-    """A node label that the pod requires and that the node does not have.
+    """A node label that the pod requires and the node lacks.
 
-    `found` is the value that the node has instead, or None if the node does not have the label. The field
-    `metadata.name`, by which a pod can select nodes, is treated as a label.
+    `found` is the value that the node has instead, or None if it does not have the label. The field `metadata.name` is
+    treated as a label.
     """
 
     key: str
@@ -80,9 +79,9 @@ class PortTaken(NamedTuple):
 class AffinityUnmet(NamedTuple):
     """A required pod affinity term that is not met in the node's domain.
 
-    `kind` is "affinity", "anti-affinity", or "existing" if the term belongs to a pod that already runs. `domain` is
-    None if the node does not have the topology key. `pod` (NAMESPACE/NAME) is the pod that must not be in the same
-    domain. `selector` is the term's pod selector as text. `elsewhere` names other namespaces with matching pods.
+    `kind` is "affinity", "anti-affinity", or "existing" for a term of a running pod. `domain` is None if the node does
+    not have the topology key. `pod` (NAMESPACE/NAME) is a pod that must not be in the same domain. `selector` is the
+    term's pod selector as text. `elsewhere` are other namespaces with matching pods.
     """
 
     kind: str
@@ -96,9 +95,9 @@ class AffinityUnmet(NamedTuple):
 class SpreadUneven(NamedTuple):
     """A topology spread constraint that the pod would violate in the node's domain.
 
-    `domain` is None if the node does not have the topology key. `emptiest` is a domain with the smallest number of pods
-    (`least`). If there are fewer `domains` than `min_domains`, the missing domains count as a domain without pods, and
-    `emptiest` is "". Otherwise, `domains` and `min_domains` are 0. `selector` selects the pods that count.
+    `domain` is None if the node does not have the topology key. `emptiest` is a domain with the fewest pods (`least`).
+    If there are fewer `domains` than `min_domains`, the missing domains count as empty and `emptiest` is "". Otherwise,
+    both numbers are 0. `selector` selects the pods that count.
     """
 
     topology_key: str
@@ -113,9 +112,9 @@ class SpreadUneven(NamedTuple):
 
 
 class VolumeUnfit(NamedTuple):
-    """A volume claim that cannot be used on the node, with its volume if it has one.
+    """A volume claim that cannot be used on the node, and its volume, if it has one.
 
-    If only the free space is too small for a new volume, `asked` is its size, and `left` the largest that is possible.
+    If only the space for a new volume is too small, `asked` is its size, and `left` is the largest possible size.
     """
 
     claim: str
@@ -127,8 +126,8 @@ class VolumeUnfit(NamedTuple):
 class VolumeInUse(NamedTuple):
     """A claim or disk that only one pod can use and that another pod (NAMESPACE/NAME) already uses.
 
-    The claim is a ReadWriteOncePod claim. The disk is on this node. For a disk, `claim` is empty, and `disk` is the
-    kind of the disk, for example `gcePersistentDisk`.
+    The claim is a ReadWriteOncePod claim. For a disk on this node, `claim` is "", and `disk` is the kind of disk, such
+    as `gcePersistentDisk`.
     """
 
     claim: str
@@ -137,7 +136,7 @@ class VolumeInUse(NamedTuple):
 
 
 class VolumesFull(NamedTuple):
-    """A CSI driver for which the pod has more volumes than the node can still attach (`left` of its `limit`)."""
+    """A CSI driver for which the pod has more volumes than the node can still attach: `left` of its `limit`."""
 
     driver: str
     asked: int
@@ -159,14 +158,14 @@ Obstacle = (
     | VolumeInUse
     | VolumesFull
 )
-"""The kinds of obstacles."""
+"""The facts behind a rejection."""
 
 
 # -- status ------------------------------------------------------------------------------------------------------------
 
 
 class Code(IntEnum):
-    """Kubernetes' status codes. The first framework (v1alpha1) had only the codes up to SKIP."""
+    """Kubernetes' status codes. The first framework (v1alpha1) had only those up to SKIP."""
 
     SUCCESS = 0
     ERROR = 1
@@ -186,16 +185,16 @@ _REJECTIONS = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
 
 class Reason(NamedTuple):
-    """A reason in a status. It has a text, as in Kubernetes. `about` describes the obstacle, if the plugin knows it."""
+    """A reason in a status: its text, as in Kubernetes, and the obstacle (`about`), if the plugin knows it."""
 
     text: str
     about: Obstacle | None = None
 
 
 class Status:
-    """A code with its reasons, and the name of the plugin that returned it. The framework adds the name.
+    """A code with its reasons, and the name of the plugin that returned it, which the framework adds.
 
-    If a reason is given as plain text, its `about` is None.
+    A reason given as plain text has no `about`.
     """
 
     __slots__ = ("_rejection", "code", "plugin", "reasons")
@@ -221,7 +220,7 @@ class Status:
 
     @property
     def message(self) -> str:
-        """The texts of all reasons, joined in the same way as in Kubernetes."""
+        """The texts of all reasons, joined as in Kubernetes."""
         return ", ".join([reason.text for reason in self.reasons])
 
     @property
@@ -240,7 +239,7 @@ class Status:
             return self._rejection
 
     def by(self, plugin: str) -> Status:
-        """Return the status with the plugin's name. If the status already has a name, the name does not change."""
+        """Return the status with the name of the plugin, unless it already has one."""
         if self.plugin:
             return self
         named = Status(self.code, plugin=plugin)
@@ -251,7 +250,7 @@ class Status:
 class Rejection(NamedTuple):
     """The part of a rejection that is the same for many nodes.
 
-    It consists of the plugin, whether preemption may help, whether the status is Pending, and the texts of the reasons.
+    `is_curable` says whether preemption may help, and `is_pending` whether the status is Pending.
     """
 
     plugin: str
@@ -281,33 +280,33 @@ def error(message: str) -> Status:
 
 
 def unschedulable(*reasons: Reason | str) -> Status:
-    """Return a rejection. Preemption may make the node suitable."""
+    """Return a rejection that preemption may resolve."""
     return Status(Code.UNSCHEDULABLE, *reasons)
 
 
 def unresolvable(*reasons: Reason | str) -> Status:
-    """Return a rejection. Preemption can't make the node suitable."""
+    """Return a rejection that preemption cannot resolve."""
     return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, *reasons)
 
 
 @lru_cache(maxsize=4096)  # many nodes have the same amount left
 def insufficient(resource: str, asked: int, left: int, room: int = -1) -> Reason:
-    """Return a reason such as `Insufficient cpu`. Both NodeResourcesFit and devices with node resources use it."""
+    """Return a reason such as `Insufficient cpu`, for NodeResourcesFit and for devices that use node resources."""
     return Reason(f"Insufficient {resource}", ResourceShort(resource, asked, max(0, left), room))
 
 
 def left_out(plugin: str) -> Status:
-    """Return the rejection of a node that is not one of the nodes to which a PreFilter plugin restricts the pod."""
+    """Return the rejection of a node that is excluded by a PreFilter plugin's restriction."""
     return unresolvable(f"node(s) didn't satisfy plugin {plugin}").by(plugin)
 
 
 def not_satisfied(plugins: Iterable[str]) -> str:
-    """Return the text for nodes that the PreFilter results of these plugins together exclude."""
+    """Return the text for nodes that the restrictions of these PreFilter plugins exclude together."""
     return f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}]"
 
 
 SKIP = Status(Code.SKIP)
-"""The status of a plugin that has nothing to do for this pod; its Filter (or Score) is skipped."""
+"""The status of a plugin that has nothing to do for the pod. Its Filter or Score is then skipped."""
 
 
 def succeeded(status: Status | None) -> bool:
@@ -330,7 +329,7 @@ def is_skip(status: Status | None) -> bool:
 
 
 class StateNotFoundError(KeyError):
-    """Raised when nothing was written under a key. The message is Kubernetes' message."""
+    """The error raised if nothing was written under a key. The message is Kubernetes' own."""
 
     def __str__(self) -> str:
         return "not found"
@@ -338,10 +337,10 @@ class StateNotFoundError(KeyError):
 
 @dataclass(slots=True)
 class GroupCycleState:
-    """The data that the pods in a group share during one scheduling cycle.
+    """What the pods of a group share during a scheduling cycle.
 
-    `in_flight` are the UIDs of the claims that the group's pods put in flight in this cycle. If `tentative` is set,
-    everything that the pods take will be released, so nothing that existed before may be lost. `postponed` are
+    `in_flight` are the UIDs of the claims that the group's pods have put in flight in this cycle. If `tentative` is
+    set, everything that the pods take will be released, so nothing that existed before may be lost. `postponed` are
     evictions that wait for the group's outcome.
     """
 
@@ -353,11 +352,11 @@ class GroupCycleState:
 
 
 class CycleState:
-    """The data that plugins store for a pod during a scheduling cycle, by key.
+    """What plugins store for a pod during a scheduling cycle, by key.
 
-    If a value has a `clone` method, it is cloned together with the state; all other values are shared. `group` is the
-    data that the pods of a group share in their cycle, or None for a pod that is tried alone. `skip_filter`,
-    `skip_score` and `skip_pre_bind` name the plugins that returned Skip in PreFilter, PreScore and PreBindPreFlight.
+    Values with a `clone` method are cloned with the state; others are shared. `group` is what the pods of a group
+    share, or None for a pod that is tried alone. `skip_filter`, `skip_score` and `skip_pre_bind` are the plugins that
+    returned Skip in PreFilter, PreScore and PreBindPreFlight.
     """
 
     __slots__ = ("_values", "group", "skip_filter", "skip_pre_bind", "skip_score")
@@ -370,7 +369,7 @@ class CycleState:
         self.skip_pre_bind: frozenset[str] = frozenset()
 
     def parts(self) -> Iterable[object]:
-        """Return the stored values, which a fork of the simulation has to save."""
+        """Return the stored values that a fork of the simulation has to save."""
         return (value for value in self._values.values() if hasattr(value, "__dict__"))
 
     def read(self, key: str) -> Any:
@@ -385,7 +384,7 @@ class CycleState:
         return self._values.get(key)
 
     def write(self, key: str, value: Any) -> None:
-        """Store a value under the key, replacing an earlier value."""
+        """Store a value under the key."""
         self._values[key] = value
 
     def delete(self, key: str) -> None:
@@ -393,7 +392,7 @@ class CycleState:
         self._values.pop(key, None)
 
     def clone(self) -> CycleState:
-        """Return a copy. Writes to the copy do not change the original."""
+        """Return a copy. Writes to it do not change the original."""
         other = CycleState(self.group)
         other._values = {
             key: value.clone() if hasattr(value, "clone") else value for key, value in self._values.items()

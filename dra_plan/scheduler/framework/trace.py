@@ -1,9 +1,10 @@
-"""The record of each plugin's result, for `--trace`. Recording changes nothing."""
+"""A record of each plugin's result, for `--trace`. Recording does not change the results."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from dra_plan.documents.scheduling import PluginVerdict
 from dra_plan.scheduler.events import Wake
@@ -30,9 +31,8 @@ def verdict(
     )
 
 
-@dataclass
-class Attempt:
-    """One scheduling cycle for one pod."""
+class Attempt(Struct):
+    """A scheduling cycle of one pod."""
 
     pod: str
     number: int
@@ -49,16 +49,16 @@ class Attempt:
 
 
 class Tracer:
-    """Collects attempts, and the reasons why pods are retried."""
+    """The recorded cycles, and the reasons why pods were retried."""
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []
         self.wakes: list[Wake] = []
 
     def begin(self, pod: str, number: int, time: float, group: str = "", domain: str = "") -> None:
-        """Start a cycle for a pod. The pod is tried alone or, if `group` is given, as a member of its group.
+        """Start a cycle of a pod. `group` is set if the pod is tried with its group.
 
-        If `domain` is given, the cycle is restricted to the nodes of one domain.
+        `domain` is set if the cycle is restricted to the nodes of one domain.
         """
         self.attempts.append(Attempt(pod, number, time, group, domain))
 

@@ -1,4 +1,4 @@
-"""Pods in the scheduling queue, with the history of their attempts (upstream: QueuedPodInfo), and nominated pods."""
+"""Pods in the scheduling queue, with their attempts (upstream: QueuedPodInfo), and nominated pods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dra_plan.scheduler.events import Event
 
 @dataclass(eq=False)
 class QueuedPod:
-    """A pod in the queue and its history. `timestamp` is the time when it entered the queue or last failed."""
+    """A pod in the queue. `timestamp` is the time when it entered the queue or last failed."""
 
     info: PodInfo
     timestamp: float
@@ -26,15 +26,15 @@ class QueuedPod:
     gate_message: str = ""
     backoff_until: float = 0.0
     passed: int = 0
-    """The position at which the pod first passed PreEnqueue, in the order of all pods; 0 before that."""
+    """The pod's position in the order in which pods first passed PreEnqueue, or 0 if it has not passed."""
     announced: str = ""
-    """The node in the pod's status when the pod last failed to bind; "" if it did not get that far."""
+    """The node in the pod's status when the pod last failed to bind, or ""."""
     fruitless: int = 0
     """How many times a failed binding has woken the pod since anything else happened."""
     fruitless_since: int = 0
-    """The number of events at the time when `fruitless` was last counted."""
+    """The number of events when `fruitless` was last increased."""
     replay: list[Event] = field(default_factory=list)
-    """The events that happened while the pod was being scheduled or bound."""
+    """The events that occurred while the pod was being scheduled or bound."""
 
     @property
     def pod(self) -> Pod:
@@ -57,7 +57,7 @@ class QueuedPod:
 
 
 class Nominator:
-    """The pods that are nominated to nodes, grouped by node."""
+    """The pods that are nominated to nodes, by node."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, dict[str, PodInfo]] = {}
@@ -68,7 +68,7 @@ class Nominator:
         return bool(self._nodes)
 
     def nominate(self, info: PodInfo, node: str) -> None:
-        """Nominate the pod to the node. An earlier nomination of the pod is dropped."""
+        """Nominate the pod to the node, and drop its earlier nomination."""
         self.clear(info.uid)
         self._where[info.uid] = node
         self._nodes.setdefault(node, {})[info.uid] = info
@@ -83,7 +83,7 @@ class Nominator:
                 del self._nodes[node]
 
     def node_of(self, uid: str) -> str:
-        """Return the node to which the pod is nominated, or "" if the pod is not nominated."""
+        """Return the node that the pod is nominated to, or ""."""
         return self._where.get(uid, "")
 
     def on(self, node: str) -> list[PodInfo]:
@@ -91,10 +91,7 @@ class Nominator:
         return list(self._nodes.get(node, {}).values())
 
     def at_least(self, node: str, priority: int, but: str) -> list[PodInfo]:
-        """Return the pods that are nominated to the node and have at least this priority.
-
-        The pod with the UID `but` is left out.
-        """
+        """Return the pods nominated to the node that have at least this priority, except the pod with the UID `but`."""
         pods = self._nodes.get(node)
         if not pods:
             return []

@@ -1,4 +1,4 @@
-"""Pods that wait because of a Permit plugin."""
+"""Pods that are waiting because of a Permit plugin."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def duration(seconds: float) -> str:
 
 
 class WaitingPod:
-    """A pod that waits for the permission of one or more plugins. Each plugin has its own deadline.
+    """A pod that is waiting for the permission of one or more plugins, each with its own deadline.
 
-    The pod is decided when one plugin rejects it, or when all plugins have allowed it. The pod is also rejected at the
-    earliest deadline.
+    It is decided when a plugin rejects it, when all plugins have allowed it, or at the earliest deadline, which rejects
+    it.
     """
 
     def __init__(self, pod: Pod, node: str, now: float, waits: Mapping[str, float]) -> None:
@@ -42,7 +42,7 @@ class WaitingPod:
 
     @property
     def deadline(self) -> float:
-        """The time at which the pod is rejected, unless it is decided before this time."""
+        """The time at which the pod is rejected if it is not decided earlier."""
         return min(self._deadlines.values(), default=float("inf"))
 
     @property
@@ -52,11 +52,11 @@ class WaitingPod:
 
     @property
     def verdict(self) -> Status | None:
-        """None if the pod was allowed; otherwise, the rejection. Do not read the verdict before the pod is decided."""
+        """The rejection, or None if the pod was allowed. It is valid only once the pod is decided."""
         return self._verdict
 
     def allow(self, plugin: str) -> None:
-        """Allow the pod on behalf of the plugin. This has no effect if the pod is already decided."""
+        """Allow the pod on behalf of the plugin. A decided pod does not change."""
         self._deadlines.pop(plugin, None)
 
     def reject(self, plugin: str, message: str) -> bool:
@@ -67,17 +67,11 @@ class WaitingPod:
         return True
 
     def preempt(self, plugin: str, message: str) -> bool:
-        """Reject the pod because a more important pod needs its resources.
-
-        Return False if the pod was already decided.
-        """
+        """Reject the pod because a more important pod needs its resources. Return False if it was already decided."""
         return self.reject(plugin, message)
 
     def expire(self, now: float) -> None:
-        """Reject the pod if one of its deadlines has passed.
-
-        The reason comes from the plugin with the earliest deadline.
-        """
+        """Reject the pod if a deadline has passed. The reason names the plugin with the earliest one."""
         if self.decided or now < self.deadline:
             return
         plugin = min(self._deadlines, key=lambda name: (self._deadlines[name], name))
@@ -85,7 +79,7 @@ class WaitingPod:
 
 
 class WaitingPods:
-    """All waiting pods by UID, in the order in which they began to wait."""
+    """All waiting pods by UID, in the order in which they started waiting."""
 
     def __init__(self) -> None:
         self._pods: dict[str, WaitingPod] = {}
@@ -101,13 +95,13 @@ class WaitingPods:
         return self._pods.values()
 
     def add(self, uid: str, pod: WaitingPod) -> None:
-        """Add a pod that begins to wait."""
+        """Add a pod that starts waiting."""
         self._pods[uid] = pod
 
     def get(self, uid: str) -> WaitingPod | None:
-        """Return the waiting pod with this UID, or None if no such pod waits."""
+        """Return the waiting pod with this UID, or None."""
         return self._pods.get(uid)
 
     def remove(self, uid: str) -> None:
-        """Remove a pod that no longer waits."""
+        """Remove a pod that is no longer waiting."""
         self._pods.pop(uid, None)

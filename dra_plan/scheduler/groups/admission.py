@@ -1,4 +1,4 @@
-"""How the API server and controllers handle pod groups and their pods, gate by gate."""
+"""How the API server and controllers treat pod groups and their pods, depending on feature gates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LATE = "lab/late"
 
 
 class GroupAdmission:
-    """Stores groups in the same way as the API server: fields whose gate is off are dropped, and priorities are set."""
+    """Pod groups as the API server stores them, with priorities but without the fields whose gate is off."""
 
     def __init__(self, features: Features, priorities: Iterable[PriorityClass]) -> None:
         self.enabled = features.pod_groups
@@ -25,17 +25,17 @@ class GroupAdmission:
         self._default = next((each.value for each in priorities if each.global_default), 0)
 
     def pod(self, pod: Pod) -> Pod:
-        """Return the pod. If the gate for groups is off, the returned pod names no group."""
+        """Return the pod, without its group if the gate for groups is off."""
         if pod.spec.scheduling_group is None or self.enabled:
             return pod
         return replace(pod, spec=replace(pod.spec, scheduling_group=None))
 
     def groups(self, given: Iterable[PodGroup]) -> list[PodGroup]:
-        """Return the groups in the form in which they are stored. If the gate for groups is off, there are none."""
+        """Return the groups as they are stored. There are none if the gate for groups is off."""
         return [self.group(group) for group in given] if self.enabled else []
 
     def group(self, group: PodGroup) -> PodGroup:
-        """Return the group in the form in which it is stored while the gate for groups is on."""
+        """Return the group as it is stored if the gate for groups is on."""
         spec = group.spec
         if not self._features.gang_scheduling:  # minCount has no meaning in that case
             spec = replace(spec, scheduling_policy=PodGroupSchedulingPolicy(basic=BasicSchedulingPolicy()))
@@ -55,11 +55,10 @@ class GroupAdmission:
 
 
 def times_are_a_servers(groups: Iterable[PodGroup], pods: Iterable[Pod]) -> bool:
-    """Return whether the pods' creationTimestamps show which pod came first.
+    """Return whether creationTimestamps show which pod came first.
 
-    An API server sets a creationTimestamp on every object. If a pod has a creationTimestamp but its group in the input
-    has none, the times were not written by an API server. The scheduler does not read these times, so it sees the
-    objects in list order.
+    An API server sets a creationTimestamp on every object. If a pod has one but its group does not, the times were not
+    written by an API server. The scheduler then sees the objects in list order.
     """
     timeless = {group.key for group in groups if not group.metadata.creation_timestamp}
     return not timeless or not any(_is_timed_member(pod, timeless) for pod in pods)
@@ -73,7 +72,7 @@ def _is_timed_member(pod: Pod, timeless: set[str]) -> bool:
 
 
 def comes_after(group: PodGroup, pod: Pod) -> bool:
-    """Return whether the group was created after the pod. A group without a time counts as older than the pod."""
+    """Return whether the group was created after the pod. A group without a time counts as older."""
     if (group.metadata.annotations or {}).get(_LATE):
         return True
     return _moment(group, float("-inf")) > _moment(pod, float("inf"))

@@ -1,17 +1,17 @@
-"""A pod group's cycle, which tries the pods one after the other with the ordinary algorithm, in each placement.
+"""The cycle of a pod group, which tries its pods one after another with the ordinary algorithm, in each placement.
 
-The cycle comes first. Each pod that finds a node is held there while later pods are tried; at the end, everything is
-released in reverse order. Then come placements (the domains of the group's topology key), the cluster restricted for a
-trial, the messages, and the search for the best placement. Nothing is bound or changed here: see
-`groups/scheduling.py`.
+A pod that finds a node is held there while later pods are tried. At the end, all are released in reverse order. After
+the cycle come placements (the domains of the group's topology key), the restriction of the cluster for a trial,
+messages, and the search for the best placement. Nothing is bound or changed; `groups/scheduling.py` does that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from enum import Enum
+
+from msgspec import Struct, field
 
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
@@ -27,20 +27,19 @@ from dra_plan.scheduler.framework.types import QueuedPod
 
 
 class GroupVerdict(Enum):
-    """The outcome for a group in one scheduling cycle."""
+    """The outcome of a group's scheduling cycle."""
 
     SCHEDULED = "scheduled"
     PREEMPTING = "preempting"
-    """Enough pods would have a node if less important pods on some of the nodes were evicted."""
+    """Enough pods would have a node if less important pods were evicted."""
     UNSCHEDULABLE = "unschedulable"
     ERROR = "error"
 
 
-@dataclass(slots=True)
-class MemberAttempt:
+class MemberAttempt(Struct):
     """The attempt to schedule one pod in the cycle of its group.
 
-    `node` is the node where the pod is placed, or "" if there is none. `waits` is the reason why Permit delays the pod.
+    `node` is the node on which the pod is placed, or "". `waits` is why Permit delays the pod.
     """
 
     item: QueuedPod
@@ -52,18 +51,17 @@ class MemberAttempt:
     waits: Sequence[Status] = ()
 
 
-@dataclass(slots=True)
-class GroupOutcome:
-    """The result of a group's cycle. If the verdict is ERROR, the last attempt is the attempt that failed."""
+class GroupOutcome(Struct):
+    """The result of a group's cycle. With the verdict ERROR, the last attempt is the one that failed."""
 
     verdict: GroupVerdict
     attempts: list[MemberAttempt] = field(default_factory=list)
     score: int = 0
-    """The placement's score, if there are several placements."""
+    """The score of the placement, if there are several placements."""
 
 
 class GroupCycle:
-    """Runs the scheduling cycles of pod groups."""
+    """A runner of pod groups' scheduling cycles."""
 
     def __init__(self, handle: Handle, cycle: Cycle) -> None:
         self._handle = handle
@@ -82,8 +80,8 @@ class GroupCycle:
     ) -> GroupOutcome:
         """Try to schedule the pods in order.
 
-        If `makes_room` is set, pods without a node may preempt other pods. If the result is a success, `score` returns
-        its score. `domain` is the name of the set of nodes in the trace.
+        If `makes_room` is set, pods without a node may preempt others. `domain` names the set of nodes in the trace.
+        `score` returns the score of a successful result.
         """
         shared = GroupCycleState(group, domain)
         outcome = GroupOutcome(GroupVerdict.UNSCHEDULABLE)
@@ -162,15 +160,11 @@ class GroupCycle:
 
 
 class PlacementError(Exception):
-    """Raised when the nodes of a group's pods do not determine the group's domain.
-
-    The message is upstream's message.
-    """
+    """The error raised if the nodes of a group's pods do not determine its domain. The message is upstream's."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroupPlacement:
-    """The nodes in one domain. If `nodes` is None, the placement contains all nodes in the cluster."""
+class GroupPlacement(Struct, frozen=True):
+    """The nodes of one domain. None stands for all nodes of the cluster."""
 
     domain: str = ""
     nodes: frozenset[str] | None = None
@@ -179,8 +173,8 @@ class GroupPlacement:
 def placements(cluster: SimulatedCluster, key: GroupKey, group: PodGroup | None) -> list[GroupPlacement]:
     """Return a placement for each value of the group's topology key, in node order.
 
-    If the group has no topology key, there is one placement with all nodes. If some of the group's pods already have a
-    node, these nodes determine the domain. Raises PlacementError if these nodes are in no domain or in several.
+    Without a topology key, there is one placement with all nodes. If pods of the group already have nodes, these
+    determine the domain. Raises PlacementError if these nodes are in no domain or in several.
     """
     label = group.topology_key if group is not None else ""
     if not label:
@@ -214,7 +208,7 @@ def _undetermined(why: str) -> str:
 def best(outcomes: Sequence[GroupOutcome], counts: Sequence[int]) -> int:
     """Return the index of the best successful outcome.
 
-    Each outcome is rated by its score and by its number of pods (`counts`), relative to the largest number.
+    An outcome is rated by its score, and by its number of pods (`counts`) relative to the largest number.
     """
     most = max(counts)
     scores = [count * MAX_NODE_SCORE // most + outcome.score for outcome, count in zip(outcomes, counts, strict=True)]
@@ -222,9 +216,9 @@ def best(outcomes: Sequence[GroupOutcome], counts: Sequence[int]) -> int:
 
 
 def fullness(nodes: Sequence[NodeInfo]) -> int:
-    """Return how much of the CPU and memory of all nodes is in use, as a percentage from 0 to 100.
+    """Return how much of the nodes' CPU and memory is in use, as a percentage from 0 to 100.
 
-    NodeResourcesFit uses this percentage as the score of a placement.
+    NodeResourcesFit uses this as the score of a placement.
     """
     used = {CPU: sum(n.scored_cpu for n in nodes), MEMORY: sum(n.scored_memory for n in nodes)}
     scores = []
@@ -241,10 +235,7 @@ def fullness(nodes: Sequence[NodeInfo]) -> int:
 
 @contextmanager
 def only(cluster: SimulatedCluster, names: Collection[str]) -> Iterator[None]:
-    """Return a context in which the cluster has only these nodes.
-
-    Changes that are made in the context must be undone before the context ends.
-    """
+    """Return a context in which the cluster has only these nodes. Changes must be undone before it ends."""
     everything = cluster.nodes
     cluster.see({name: info for name, info in everything.items() if name in names})
     try:
@@ -255,9 +246,9 @@ def only(cluster: SimulatedCluster, names: Collection[str]) -> Iterator[None]:
 
 @contextmanager
 def same_order(cluster: SimulatedCluster) -> Iterator[None]:
-    """Return a context in which pods can be removed from nodes and put back.
+    """Return a context that restores the order of the pods on each node when it ends.
 
-    At the end of the context, the pods on each node are in their original order.
+    Pods that are removed in the context must be put back.
     """
     before = {name: list(info.pods) for name, info in cluster.nodes.items()}
     try:
@@ -283,7 +274,7 @@ def others_failed(error: str) -> str:
 
 
 def different_schedulers(first: str, second: str) -> str:
-    """Return the message for pods of one group that name different schedulers."""
+    """Return the message for pods of a group that name different schedulers."""
     what = "all pods in a single pod group should have the same .spec.schedulerName set"
     return f'{what}, got: "{first}" and "{second}"'
 
@@ -294,10 +285,9 @@ def no_placement_fits(count: int, first: str) -> str:
 
 
 def held_back(attempt: MemberAttempt) -> CycleResult:
-    """Return the result for a pod that found a node, although its group did not find enough nodes.
+    """Return the result for a pod that found a node although its group did not find enough nodes.
 
-    The pod is not nominated to a node. If the pod failed to bind earlier, its status still names a node, and this older
-    nomination is kept.
+    The pod is not nominated. If it failed to bind earlier, it keeps its older nomination, which is still in its status.
     """
     reasons = [status.message for status in attempt.waits]
     nomination = NominatingInfo(attempt.item.announced) if attempt.preempts or attempt.item.announced else None
@@ -305,9 +295,9 @@ def held_back(attempt: MemberAttempt) -> CycleResult:
 
 
 def waits_for_preemption(node: str) -> CycleResult:
-    """Return the result for a pod that found a node and whose group is waiting for preemption.
+    """Return the result for a pod that found a node while its group waits for preemption.
 
-    If the pod is not nominated to a node, `node` is "".
+    `node` is the node that the pod is nominated to, or "".
     """
     return CycleResult(message=f"{UNSCHEDULABLE}, {PREEMPTING}", nomination=NominatingInfo(node) if node else None)
 
@@ -320,39 +310,37 @@ def failed(error: str) -> CycleResult:
 # -- searching for the best placement ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class GroupTask:
-    """A group, and the pods in the group that are tried together, in order."""
+class GroupTask(Struct, frozen=True):
+    """A group and those of its pods that are tried together, in order."""
 
     key: GroupKey
     group: PodGroup | None
     items: Sequence[QueuedPod]
     framework: Framework
     percentage: int
-    """The percentage of nodes that are enough if the pod fits on them."""
+    """The percentage of nodes at which the search for feasible nodes stops."""
 
 
-@dataclass(slots=True)
-class GroupAnswer:
-    """The outcome for a group's pods. If the group is not scheduled, `message` is the group's own message."""
+class GroupAnswer(Struct):
+    """The outcome for a group's pods. `message` is the group's own message if it is not scheduled."""
 
     outcome: GroupOutcome
     message: str = ""
     for_all: str = ""
-    """The message for every pod, if no pods were tried."""
+    """The message for every pod if no pods were tried."""
 
 
 class GroupSearch:
-    """Searches for a placement of a group."""
+    """A search for a placement of a group."""
 
     def __init__(self, handle: Handle, cycle: GroupCycle) -> None:
         self._handle = handle
         self._cycle = cycle
 
     def run(self, task: GroupTask, *, makes_room: bool = True) -> GroupAnswer:
-        """Return the outcome in the best placement in which enough pods fit.
+        """Return the outcome in the best placement that has room for enough pods.
 
-        If there is no such placement, return the outcome in the first placement.
+        If there is none, return the outcome in the first placement.
         """
         try:
             where = placements(self._handle.cluster, task.key, task.group)

@@ -1,8 +1,10 @@
-"""The known scheduling results for each pod group, which are its conditions."""
+"""What is known about the scheduling of each pod group, including its conditions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from dra_plan.api.scheduling import PodGroup, PodGroupCondition
 from dra_plan.scheduler.cluster.keys import GroupKey
@@ -10,8 +12,7 @@ from dra_plan.scheduler.cluster.keys import GroupKey
 SCHEDULED = "PodGroupScheduled"
 
 
-@dataclass(frozen=True, slots=True)
-class MemberAnswer:
+class MemberAnswer(Struct, frozen=True):
     """A pod in the cycle of its group, with the node that was found or the scheduler's message."""
 
     pod: str
@@ -21,7 +22,7 @@ class MemberAnswer:
 
 @dataclass
 class PodGroupRecord:
-    """A group with the conditions that the scheduler would have written until now."""
+    """A group with the conditions that the scheduler would have written so far."""
 
     group: PodGroup
     conditions: dict[str, PodGroupCondition] = field(default_factory=dict)
@@ -36,7 +37,7 @@ class PodGroupRecord:
     def failed(self, message: str, *, with_error: bool) -> None:
         """Record that a scheduling cycle of the group failed.
 
-        If enough pods have found a node earlier, the group still counts as scheduled.
+        A group for which enough pods have found a node earlier still counts as scheduled.
         """
         known = self.conditions.get(SCHEDULED)
         if known is None or known.status != "True":
@@ -53,10 +54,7 @@ class PodGroupRecords:
         self.by_key: dict[GroupKey, PodGroupRecord] = {}
 
     def of(self, group: PodGroup) -> PodGroupRecord:
-        """Return the record of the group. The record is created when it is first used.
-
-        A new record has the conditions that the group already has.
-        """
+        """Return the record of the group. A new record starts with the group's existing conditions."""
         key = (group.metadata.namespace, group.metadata.name)
         found = self.by_key.get(key)
         if found is None:

@@ -1,7 +1,7 @@
-"""Scheduling a pod group. When one of its pods is first in the queue, the group is tried, and bound or rejected.
+"""Scheduling of pod groups. A group is tried, and bound or rejected, when one of its pods is first in the queue.
 
-Preemption for a whole group comes first, then the code that joins the group's cycle (`groups/cycle.py`) to the queue
-and the binding of the ordinary scheduler.
+The first part is preemption for a whole group. The second part connects the group's cycle (`groups/cycle.py`) with the
+queue and the ordinary binding.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _CONSTRAINED = "workload aware preemption is not supported for pod groups with s
 
 @dataclass(frozen=True)
 class VictimUnit:
-    """Pods that are evicted together, and their nodes.
+    """Pods that are evicted together, with their nodes.
 
-    A unit is either one pod or, if disruptionMode is PodGroup, all pods in a group.
+    A unit is one pod, or all pods of a group whose disruptionMode is PodGroup.
     """
 
     pods: tuple[tuple[PodInfo, str], ...]
@@ -60,10 +60,10 @@ class VictimUnit:
 
     @cached_property
     def importance(self) -> tuple[float, ...]:
-        """A sort key. More important units have a smaller key.
+        """A sort key, which is lower for more important units.
 
-        Units with a higher priority are more important. If the priority is equal, groups come before single pods, then
-        larger units before smaller units, and then older units before younger units.
+        Units of higher priority are more important. If the priority is equal, groups come before single pods, then
+        larger groups before smaller ones, and then units that started earlier.
         """
         first = self.pods[0][0]
         grouped = first.group is not None
@@ -71,19 +71,16 @@ class VictimUnit:
 
 
 class GroupPreemption:
-    """Preempts pods for groups. If the gate is off, nothing is done here, and pods in groups preempt separately."""
+    """Preemption for groups. If its gate is off, it does nothing, and the pods of a group preempt separately."""
 
     def __init__(self, handle: Handle, search: GroupSearch) -> None:
         self._handle = handle
         self._search = search
         self.evictions: list[tuple[str, str, str]] = []
-        """(group, victim, node), in the order of their decision."""
+        """The evictions as (group, victim, node), in the order in which they were decided."""
 
     def make_room(self, task: GroupTask, answer: GroupAnswer) -> None:
-        """Evict pods if this helps the group.
-
-        The group's record then says what the group waits for, or why no pods were evicted.
-        """
+        """Evict pods if this helps the group, and record what the group waits for, or why no pods were evicted."""
         if not self._handle.target.features.group_preemption or task.group is None:
             return
         refusal = self._refusal(task)
@@ -178,7 +175,7 @@ class GroupPreemption:
 def victim_units(cluster: SimulatedCluster) -> list[VictimUnit]:
     """Return all pods on nodes as units, in node order.
 
-    Pods that are evicted together are one unit. The position of a unit is the position of its first pod.
+    A unit has the position of its first pod.
     """
     together: dict[GroupKey, list[tuple[PodInfo, str]]] = {}
     units: list[list[tuple[PodInfo, str]]] = []
@@ -204,7 +201,7 @@ def _priority(cluster: SimulatedCluster, info: PodInfo, as_group: bool) -> int:
 
 
 class GroupScheduling:
-    """Schedules groups. `records` contains the outcomes of the groups."""
+    """The scheduling of groups. `records` has the outcomes."""
 
     def __init__(
         self,
@@ -229,16 +226,16 @@ class GroupScheduling:
         self._preemption = GroupPreemption(handle, self._search)
 
     def parts(self) -> Iterable[object]:
-        """Return the parts of this object that a fork of the simulation has to save."""
+        """Return the parts that a fork of the simulation has to save."""
         return self.records, *self.records.by_key.values(), self._preemption
 
     @property
     def evictions(self) -> list[tuple[str, str, str]]:
-        """The preempting group, the victim, and the victim's node for each eviction, in the order of the decisions."""
+        """The evictions as (group, victim, node), in the order in which they were decided."""
         return self._preemption.evictions
 
     def members(self, first: QueuedPod) -> list[QueuedPod]:
-        """Return the pod and all other pods in its group that wait for a node, in the order in which they are tried."""
+        """Return the pod and all waiting pods of its group, in the order in which they are tried."""
         assert first.info.group is not None
         seen = list(self._handle.cluster.groups.seen(first.info.group))
         items = [first, *self._queue.take(uid for uid in seen if not self._failures.is_given_up(uid))]
@@ -248,7 +245,7 @@ class GroupScheduling:
         return sorted(items, key=lambda item: (-item.info.priority, came[item.uid]))
 
     def run(self, key: GroupKey, items: list[QueuedPod]) -> bool:
-        """Try the pods together, and bind or reject them. Return False if no node was examined."""
+        """Try the pods together, and bind or reject them. Return whether any node was examined."""
         group = self._handle.cluster.groups.get(key)
         before = self._handle.cluster.revision
         for item in items:

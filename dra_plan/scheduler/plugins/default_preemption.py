@@ -1,4 +1,4 @@
-"""The DefaultPreemption plugin, which preempts less important pods; in the simulation, they are removed immediately."""
+"""The DefaultPreemption plugin, which preempts less important pods. The simulation removes them immediately."""
 
 from __future__ import annotations
 
@@ -24,10 +24,7 @@ from dra_plan.scheduler.preemption import NEVER, NO_VICTIMS, dry_run, is_victim,
 
 
 class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
-    """The plugin that preempts pods.
-
-    Evictions are asynchronous: the victims disappear while the next pod is being scheduled.
-    """
+    """The plugin that preempts pods. Evictions are asynchronous: victims end while the next pod is being scheduled."""
 
     name = plugin_names.DEFAULT_PREEMPTION
 
@@ -37,9 +34,9 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         self._least_absolute = least_absolute
         self._preempting: set[str] = set()
         self.evictions: list[tuple[Pod, Pod, str]] = []
-        """(preemptor, victim, node), in the order of the decisions."""
+        """The evictions as (preemptor, victim, node), in the order in which they were decided."""
         self.too_late: list[tuple[Pod, Pod]] = []
-        """(preemptor, its last victim, which another pod had already evicted)."""
+        """The preemptors whose last victim another pod had already evicted, as (preemptor, victim)."""
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Keep the pod out of the queue until the pods that it preempts have been deleted."""
@@ -52,7 +49,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        """Nominate a node on which pods can be preempted, and return success if there is one."""
+        """Nominate a node on which pods can be preempted. Return success if there is one."""
         result, status = self._preempt(state, pod, statuses)
         if status is not None and status.message:
             status = Status(status.code, f"preemption: {status.message}")
@@ -174,8 +171,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         self._handle.later(f"evict {', '.join(v.pod.key for v in victims)}", carry_out)
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the event after which a gated pod may become schedulable: a pod is deleted.
+        """Return the deletion of pods, after which a gated pod may become schedulable.
 
-        Other plugins decide whether the pod is retried.
+        Other plugins decide whether to retry the pod.
         """
         return [Interest(Resource.ASSIGNED_POD, Action.DELETE, lambda _pod, _old, _new: Hint.SKIP)]

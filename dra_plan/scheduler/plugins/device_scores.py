@@ -1,4 +1,4 @@
-"""Scores by free devices: the idle share, and its use for the pods expected in future."""
+"""Scores that depend on free devices: how many stay free, and how useful they are to the pods expected later."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from dra_plan.scheduler.framework.interface import MAX_NODE_SCORE, Handle, PreSc
 from dra_plan.scheduler.framework.status import CycleState, Status
 
 Mix = Callable[[Measure], Iterable[Shape]]
-"""The pods expected in future, as shapes of a measure."""
+"""A function that returns the expected pods as shapes of a measure."""
 
 
 class PodOnNode(NamedTuple):
-    """A pod on a node: the requests of the pod, and the node's free units before and after the pod is placed."""
+    """A pod on a node: what the pod requests, and the node's free units before and after the pod is placed."""
 
     shape: Shape
     node: NodeInfo
@@ -28,9 +28,9 @@ class PodOnNode(NamedTuple):
 
 
 class PolicyScore(PreScorePlugin, ScorePlugin):
-    """Scores nodes by the resources that would be free after the pod is placed.
+    """Scores of nodes by the resources that would be free after the pod is placed.
 
-    `_prefers` returns a larger number for a better node. The scale is arbitrary.
+    `_prefers` returns a higher number for a better node, on any scale.
     """
 
     name: ClassVar[str] = ""
@@ -43,7 +43,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
 
     @property
     def measure(self) -> Measure:
-        """The measure of the cluster's fragmentation. The measure is created when the first pod is scored."""
+        """The fragmentation measure of the cluster, created when the first pod is scored."""
         if self._made is None:
             self._made = Measure(self._handle.cluster)
             self._made.mix(self._mix(self._made))
@@ -55,7 +55,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the policy's rating of the node. `normalize` converts the rating to a score."""
+        """Return the policy's rating of the node, which `normalize` turns into a score."""
         shape: Shape = state.read(self.name)
         left = self.measure.units.left(node)
         after = self.measure.placed(shape, left, fullest_first=self.fullest_first)
@@ -67,7 +67,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
         return shape
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Scale the ratings so that the best nodes get 100 and all other nodes get less."""
+        """Scale the ratings so that the best nodes get 100 and all others less."""
         least, most = min(scores), max(scores)
         span = most - least
         scores[:] = [MAX_NODE_SCORE if not span else (each - least) * MAX_NODE_SCORE // span for each in scores]
@@ -78,7 +78,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
 
 
 def shape_of(measure: Measure, handle: Handle, pod: Pod) -> Shape:
-    """Return the shape of a pod. The pod's claims are taken in their current state in the cluster."""
+    """Return the shape of a pod. Of its claims, only those without devices count."""
     try:
         claims = pod_claims(pod, handle.cluster.claims.get)
     except PodClaimError:
@@ -92,7 +92,7 @@ _FINE = 1_000_000
 
 
 class BestFit(PolicyScore):
-    """Prefers the node that has the least resources left after the pod is placed.
+    """The policy that prefers the node with the least resources left after the pod is placed.
 
     Devices, CPU and memory are counted together.
     """
@@ -128,7 +128,7 @@ class BestFit(PolicyScore):
 
 
 class FragmentationGradientDescent(PolicyScore):
-    """Prefers the node whose fragmentation increases least. Fragmentation is measured for a mix of pods."""
+    """The policy that prefers the node whose fragmentation, measured for a mix of pods, increases least."""
 
     name = "FragmentationGradientDescent"
 
@@ -139,7 +139,7 @@ class FragmentationGradientDescent(PolicyScore):
 
 
 class WholeNodes(PolicyScore):
-    """Prefers nodes that are in use. Among these nodes, prefers the node with the fewest whole devices left."""
+    """The policy that prefers nodes in use and, among these, the one with the fewest whole devices left."""
 
     name = "WholeNodes"
 
@@ -156,7 +156,7 @@ def _whole(left: Left) -> int:
 
 
 class Balanced(PolicyScore):
-    """Prefers the node whose devices, CPU and memory are used most evenly after the pod is placed."""
+    """The policy that prefers the node whose devices, CPU and memory are used most evenly after the pod is placed."""
 
     name = "Balanced"
 

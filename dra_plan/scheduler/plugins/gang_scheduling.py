@@ -1,4 +1,4 @@
-"""GangScheduling: a gang's pods wait until there are minCount of them, and then until minCount have a node."""
+"""GangScheduling: the pods of a gang wait until there are minCount of them, and then until minCount have a node."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOO_FEW = "waiting for minCount pods from a gang to be scheduled"
 
 
 class GangScheduling(PreEnqueuePlugin, PermitPlugin, EnqueueExtensions):
-    """The plugin that counts the pods in gangs. Pods in groups with the policy `basic` always pass."""
+    """The plugin that counts the pods of gangs. Pods of groups with the policy `basic` always pass."""
 
     name = plugin_names.GANG_SCHEDULING
 
@@ -39,7 +39,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, EnqueueExtensions):
         return None
 
     def permit(self, state: CycleState, pod: Pod, node: str) -> tuple[Status | None, float]:
-        """Return Wait until minCount pods in the gang have a node, and then allow all of these pods."""
+        """Return Wait until minCount pods of the gang have a node, and then allow all of them."""
         key = group_key(pod)
         groups = self._handle.cluster.groups
         group = groups.get(key)
@@ -55,10 +55,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, EnqueueExtensions):
         return None, 0
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events after which a rejected pod may become schedulable.
-
-        A new pod may join the pod's group, or the group may change.
-        """
+        """Return the events after which a rejected pod may become schedulable: new pods or changes in its group."""
         return [
             Interest(Resource.UNSCHEDULED_POD, Action.ADD, _same_group),
             Interest(Resource.ASSIGNED_POD, Action.ADD, _same_group),

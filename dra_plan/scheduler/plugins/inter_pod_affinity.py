@@ -1,6 +1,7 @@
-"""The InterPodAffinity plugin: close to some pods, away from others; the rules of placed pods also count.
+"""The InterPodAffinity plugin, which places pods near some pods and away from others.
 
-Sums over all nodes, which are kept from pod to pod, come first, then the plugin.
+The affinity rules of pods that are already on nodes apply too. The first part keeps sums over all nodes between pods;
+the second part is the plugin.
 """
 
 from __future__ import annotations
@@ -82,14 +83,13 @@ class Tallies(Generic[_Key]):
         self._shapes: Remembered[Hashable, _Tally[_Key]] = Remembered(most)
 
     def forget(self) -> None:
-        """Drop all sums. Call this method when something other than the nodes has changed and the sums depend on it."""
+        """Drop all sums. Call this when something that the sums depend on has changed, other than nodes."""
         self._shapes.clear()
 
     def of(self, shape: Hashable, part: Callable[[NodeInfo], Mapping[_Key, int]]) -> Mapping[_Key, int]:
-        """Return the sum over all nodes for each key. A sum can be 0. The caller must not change the result.
+        """Return the sum over all nodes for each key, which may be 0. Callers must not change the result.
 
-        `part` returns what one node contributes. The contribution may depend only on the shape, the node, and the pods
-        on the node.
+        `part` returns the contribution of a node, which may depend only on the shape, the node and its pods.
         """
         found: _Tally[_Key] = self._shapes.of(shape, _Tally)
         cluster, end = self._cluster, self._cluster.journal.end()
@@ -114,7 +114,7 @@ _UNWELCOME = unschedulable(UNWELCOME)
 _NOTHING: Mapping[tuple[str, tuple[str, str]], int] = {}
 
 Counts = dict[tuple[str, str], int]
-"""(topology key, value) to a number of pods."""
+"""The number of pods by (topology key, value)."""
 
 
 @dataclass
@@ -246,7 +246,7 @@ class InterPodAffinity(
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the terms of one kind that are not met on the node.
+        """Return the unmet terms of the first kind that has any: affinity, anti-affinity, or that of existing pods.
 
         An anti-affinity term comes with a pod that must not be in the same domain.
         """
@@ -353,7 +353,7 @@ class InterPodAffinity(
         return sum(weight for (key, value), weight in weights.items() if node.labels.get(key) == value)
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Scale the scores so that the least preferred nodes get 0, and the most preferred nodes get 100."""
+        """Scale the scores so that the least preferred nodes get 0 and the most preferred get 100."""
         least, most = min(scores), max(scores)
         span = most - least
         scores[:] = [int(MAX_NODE_SCORE * ((score - least) / span)) if span else 0 for score in scores]
@@ -364,7 +364,7 @@ class InterPodAffinity(
     def events_to_register(self) -> Sequence[Interest]:
         """Return the events after which a rejected pod may become schedulable.
 
-        These are changes to pods that match an affinity rule, and changes to nodes with the topology labels.
+        These are changes to pods that match an affinity rule, and to nodes with the topology labels.
         """
         return [
             Interest(Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod),

@@ -1,4 +1,4 @@
-"""The NodeAffinity plugin: node selector, required and preferred node terms, and the configuration's added affinity."""
+"""The NodeAffinity plugin: node selectors, required and preferred node terms, and the configured addedAffinity."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity"
 
 
 def required_terms(pod: Pod) -> NodeSelector | None:
-    """Return the pod's required node terms, or None if the pod has no such terms."""
+    """Return the pod's required node terms, or None."""
     affinity = pod.spec.affinity
     if affinity is None or affinity.node_affinity is None:
         return None
@@ -37,7 +37,7 @@ def required_terms(pod: Pod) -> NodeSelector | None:
 
 
 def preferred_terms(pod: Pod) -> list[PreferredSchedulingTerm]:
-    """Return the pod's preferred node terms that have a weight and are not empty."""
+    """Return the pod's preferred node terms, except those that are empty or have no weight."""
     affinity = pod.spec.affinity
     if affinity is None or affinity.node_affinity is None:
         return []
@@ -53,7 +53,7 @@ def _counting(affinity: NodeAffinity) -> list[PreferredSchedulingTerm]:
 
 
 def matches(pod: Pod, name: str, labels: Mapping[str, str] | None) -> bool:
-    """Return whether a node matches the pod's node selector and the pod's required node terms."""
+    """Return whether a node matches the pod's node selector and required node terms."""
     labels = labels or {}
     if any(labels.get(key) != value for key, value in pod.spec.node_selector.items()):
         return False
@@ -77,7 +77,7 @@ def _unmet(term: NodeSelectorTerm, node: NodeInfo) -> Iterator[LabelUnmet]:
 
 
 def shape(pod: Pod) -> Hashable:
-    """Return the part of a pod that `matches` reads: the pod's node selector and its required node terms."""
+    """Return the part of a pod that `matches` reads: its node selector and required node terms."""
     required = required_terms(pod)
     terms = msgspec.json.encode(required) if required is not None else b""
     return tuple(sorted(pod.spec.node_selector.items())), terms
@@ -96,7 +96,7 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Restrict the pod to the nodes that its required terms name, if every term names nodes."""
+        """Restrict the pod to the nodes named in its required terms, if every term names nodes."""
         required = required_terms(pod)
         if required is None and self._required is None and not pod.spec.node_selector:
             return None, SKIP
@@ -132,10 +132,7 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
         return None if matches(pod, node.name, node.labels) else MISMATCH
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the unmet parts of the pod's node selector and required terms.
-
-        Only the term that is closest to matching is considered.
-        """
+        """Return the unmet parts of the node selector, and of the required term that is closest to matching."""
         found = [
             LabelUnmet(key, "In", (value,), node.labels.get(key))
             for key, value in pod.spec.node_selector.items()
@@ -177,10 +174,7 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
         return None
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events after which a rejected pod may become schedulable.
-
-        A node that did not match the pod may start to match.
-        """
+        """Return the events after which a rejected pod may become schedulable: nodes that start to match it."""
         return [Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL, self._came_to_match)]
 
     def _came_to_match(self, pod: Pod, old: Node | None, new: Node | None) -> Hint:

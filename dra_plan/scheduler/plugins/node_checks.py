@@ -1,8 +1,8 @@
-"""Plugins that compare a pod with one property of the node, in this order.
+"""Plugins that compare a pod with one property of the node.
 
 TaintToleration rejects nodes with taints that the pod does not tolerate, or prefers other nodes. NodeName and
 NodeUnschedulable check a single field of the node. NodePorts rejects nodes where another pod has the same host port.
-ImageLocality prefers nodes that already have the pod's images.
+ImageLocality prefers nodes that have the pod's images.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from dra_plan.scheduler.framework.status import (
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    """Return whether at least one of the tolerations matches the taint."""
+    """Return whether any of the tolerations matches the taint."""
     return any(tolerates(toleration, taint) for toleration in tolerations)
 
 
 def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> Taint | None:
-    """Return the first taint that blocks pods and is not tolerated, or None if there is no such taint."""
+    """Return the first taint that blocks pods and is not tolerated, or None."""
     for taint in taints:
         if taint.effect in BLOCKING and not tolerated(taint, tolerations):
             return taint
@@ -57,7 +57,7 @@ def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> T
 
 
 def shape(pod: Pod) -> Hashable:
-    """Return the part of a pod that the plugin reads: the pod's tolerations."""
+    """Return the pod's tolerations, which are all that TaintToleration reads."""
     return tuple((t.key, t.operator, t.value, t.effect) for t in pod.spec.tolerations)
 
 
@@ -73,7 +73,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
         self._names_taint = target.rules.names_untolerated_taint
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if it has a taint that blocks pods and that the pod does not tolerate."""
+        """Reject the node if it has a blocking taint that the pod does not tolerate."""
         taint = untolerated(node.node.spec.taints, pod.spec.tolerations)
         if taint is None:
             return None
@@ -91,7 +91,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
         return shape(pod)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Store the pod's tolerations that count for PreferNoSchedule."""
+        """Store those of the pod's tolerations that apply to PreferNoSchedule."""
         state.write(self.name, [t for t in pod.spec.tolerations if t.effect in ("", "PreferNoSchedule")])
         return None
 
@@ -115,7 +115,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
     def events_to_register(self) -> Sequence[Interest]:
         """Return the events after which a rejected pod may become schedulable.
 
-        A node may lose a taint, or a pod may gain a toleration.
+        A node may lose a taint, or the pod may gain a toleration.
         """
         return [
             Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, self._became_tolerable),
@@ -133,7 +133,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
 
 
 class NodeName(FilterPlugin, EnqueueExtensions):
-    """The plugin for pods that name a node. Such a pod fits only on the node that it names."""
+    """The plugin for pods that name their node and fit on no other."""
 
     name = plugin_names.NODE_NAME
     looks_at_object_alone = True
@@ -157,20 +157,20 @@ class NodeName(FilterPlugin, EnqueueExtensions):
 
 
 class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
-    """The plugin for cordoned nodes. A cordoned node accepts only pods that tolerate the unschedulable taint."""
+    """The plugin for cordoned nodes, which accept only pods that tolerate the unschedulable taint."""
 
     name = plugin_names.NODE_UNSCHEDULABLE
     looks_at_object_alone = True
     _cordoned = unresolvable("node(s) were unschedulable")
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if it is cordoned and the pod does not tolerate the taint for unschedulable nodes."""
+        """Reject the node if it is cordoned, unless the pod tolerates cordoned nodes."""
         if not node.node.spec.unschedulable or tolerated(UNSCHEDULABLE, pod.spec.tolerations):
             return None
         return self._cordoned
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the obstacle that the node is cordoned."""
+        """Return `NodeCordoned`."""
         return (NodeCordoned(),)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
@@ -197,7 +197,7 @@ _TAKEN = unschedulable("node(s) didn't have free ports for the requested pod por
 
 
 def conflict(wanted: Sequence[Port], used: Iterable[Port]) -> bool:
-    """Return whether one of the requested ports is already used. The wildcard address conflicts with every address."""
+    """Return whether a requested port is already in use. The wildcard address conflicts with every address."""
     return any(
         protocol == other and port == number and (_ANY in (address, where) or address == where)
         for other, where, number in used
@@ -206,7 +206,7 @@ def conflict(wanted: Sequence[Port], used: Iterable[Port]) -> bool:
 
 
 class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
-    """The plugin for the host ports of containers and sidecar containers."""
+    """The plugin for the host ports of containers and sidecars."""
 
     name = plugin_names.NODE_PORTS
 
@@ -221,11 +221,11 @@ class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if a pod on the node uses one of the requested ports."""
+        """Reject the node if a pod on it uses one of the requested ports."""
         return _TAKEN if node.ports and conflict(state.read(self.name), node.ports) else None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return each requested port that is used on the node, with the first pod that uses the port."""
+        """Return each requested port that is in use on the node, with the first pod that uses it."""
         found: dict[tuple[str, int], PortTaken] = {}
         for other in node.pods.values():
             for port in state.read(self.name):
@@ -266,14 +266,14 @@ _MOST_PER_CONTAINER = 1000 * _MEBIBYTE
 
 
 def normalized(image: str) -> str:
-    """Return the name of the image. If the name has neither a tag nor a digest, `:latest` is added."""
+    """Return the image name, with `:latest` added if it has neither a tag nor a digest."""
     return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"
 
 
 class ImageLocality(ScorePlugin):
-    """The plugin that scores a node by the sizes of the pod's images on the node.
+    """The plugin that scores a node by the sizes of the pod's images on it.
 
-    The size of each image is multiplied by the fraction of nodes that have the image.
+    Each size is multiplied by the fraction of nodes that have the image.
     """
 
     name = plugin_names.IMAGE_LOCALITY
@@ -314,7 +314,7 @@ class ImageLocality(ScorePlugin):
         return images, len(pod.spec.init_containers) + len(pod.spec.containers), self._seen if holders else -1
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the score. The score is 0 below 23 MiB, and 100 from 1000 MiB for each container."""
+        """Return the score: 0 up to 23 MiB, and 100 from 1000 MiB for each container."""
         holders = self._holders
         if not holders:
             return 0

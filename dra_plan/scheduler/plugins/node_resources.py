@@ -1,6 +1,6 @@
-"""NodeResourcesFit and NodeResourcesBalancedAllocation: check that a pod fits on a node, and score how full it gets.
+"""NodeResourcesFit and NodeResourcesBalancedAllocation: whether a pod fits on a node, and how full the node gets.
 
-A node's usage and the strategies that score it come first, then the two plugins.
+The first part computes and scores the usage of a node; the second part has the two plugins.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dra_plan.scheduler.framework.status import SKIP, Code, CycleState, Reason, 
 # -- usage of a node, and scoring strategies ---------------------------------------------------------------------------
 
 Usage = list[tuple[int, int, int, int]]
-"""For each resource that the node has: (used with the pod, allocatable, weight, the pod's part)."""
+"""For each resource of a node: (used including the pod, allocatable, weight, used by the pod)."""
 
 DEFAULT_RESOURCES = ((CPU, 1), (MEMORY, 1))
 _MOST_RATIO_SCORE = 10
@@ -40,12 +40,12 @@ _FULL = 100
 
 @dataclass(frozen=True)
 class Strategy:
-    """The resources that are scored, their weights, and how their usage is scored."""
+    """Which resources are scored, with their weights, and how their usage is scored."""
 
     kind: str = "LeastAllocated"
     resources: tuple[tuple[str, int], ...] = DEFAULT_RESOURCES
     shape: tuple[tuple[int, int], ...] = ()
-    """The (utilization, score from 0 to 10) points for RequestedToCapacityRatio."""
+    """The points of RequestedToCapacityRatio, as (utilization, score from 0 to 10)."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class Strategy:
 
     @cached_property
     def parts(self) -> tuple[tuple[str, int, bool], ...]:
-        """The resources that are scored, each with its weight, and whether the resource is scalar."""
+        """The scored resources, each with its weight and whether it is a scalar resource."""
         return tuple((name, weight, is_scalar(name)) for name, weight in self.resources)
 
     def score(self, used: Usage) -> int:
@@ -102,10 +102,10 @@ def _cut(numerator: int, denominator: int) -> int:
 def usages(
     nodes: Iterable[NodeInfo], strategy: Strategy, wanted: Sequence[int], *, scored: bool, devices: Totals | None = None
 ) -> Iterator[Usage]:
-    """Yield the usage of each resource, node by node.
+    """Yield the usage of each node.
 
-    If `scored` is set, the usage includes defaults for pods without CPU or memory requests. `devices` counts the
-    devices on a node for an extended resource that the node itself does not offer.
+    If `scored` is set, it includes defaults for pods without CPU or memory requests. `devices` counts the devices for
+    an extended resource that the node itself does not have.
     """
     parts = zip(strategy.parts, wanted, strict=True)
     counted = [
@@ -139,7 +139,7 @@ _TOO_MANY = Reason("Too many pods", ResourceShort(PODS, 1, 0))
 
 
 class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
-    """The plugin that compares the pod's requests with the free part of the node's allocatable resources."""
+    """The plugin that compares a pod's requests with what is free of the node's allocatable resources."""
 
     name = plugin_names.FIT
 
@@ -162,7 +162,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Compute the total request of the pod."""
+        """Compute the pod's total request."""
         state.write(self.name, self._wanted(pod))
         return None, None
 
@@ -181,14 +181,14 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return is_extended(name) and (name in self._ignored or name.split("/", 1)[0] in self._ignored_groups)
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if too little of a resource is left. The rejection names all such resources.
+        """Reject the node if too little of a resource is left, naming all such resources.
 
-        If a request is larger than the capacity of the empty node, preemption cannot help.
+        Preemption cannot help if a request is larger than the capacity of the empty node.
         """
         return self.filter_each(state, pod, [node])[0]
 
     def filter_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[Status | None]:
-        """Return the results of `filter` for each of these nodes."""
+        """Return the results of `filter` for these nodes."""
         wanted: _FitRequest = state.read(self.name)
         amounts = [(name, value) for name, (value, _) in wanted.requests.items()]
         found: list[Status | None] = []
@@ -228,9 +228,9 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     # Score
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Compute the amounts that count for the pod in scores.
+        """Compute the pod's request for scoring.
 
-        Requests of the pod as a whole are left out (P12), unless this defect is fixed.
+        Unless quirk P12 is fixed, requests at the level of the pod are left out.
         """
         info = self._handle.cluster.info(pod)
         left_out = self._handle.target.quirks.fit_score_without_pod_level and pod.spec.resources is not None
@@ -242,17 +242,17 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the score that the strategy gives to the node."""
+        """Return the strategy's score for the node."""
         return self.score_each(state, pod, [node])[0]
 
     def score_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[int | Status]:
-        """Return the results of `score` for each of these nodes."""
+        """Return the results of `score` for these nodes."""
         counted: tuple[int, ...] = state.read(f"{self.name}/score")
         used = usages(nodes, self._strategy, counted, scored=True, devices=self._devices)
         return [*map(self._strategy.score, used)]
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the amounts that count for the pod as a key."""
+        """Return the pod's request for scoring as a key."""
         counted: Hashable = state.read(f"{self.name}/score")
         return counted
 
@@ -261,8 +261,8 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def events_to_register(self) -> Sequence[Interest]:
         """Return the events after which a rejected pod may become schedulable.
 
-        A pod may be removed or request less, a node may be added or offer more, or a class may begin to serve an
-        extended resource.
+        A pod may be removed or request less, a node may be added or have more resources, or a class may start to
+        provide an extended resource.
         """
         return [
             Interest(Resource.ASSIGNED_POD, Action.DELETE | Action.UPDATE_POD_SCALE_DOWN),
@@ -307,7 +307,7 @@ _NEUTRAL = 50
 
 
 def balance(shares: Sequence[float]) -> int:
-    """Return 100 if the same fraction of every resource is used. The number is lower if the fractions differ more."""
+    """Return how evenly resources are used: 100 if the same fraction of each is used, and less if they differ."""
     if len(shares) == 2:
         return _balance_of_two(*shares)
     if len(shares) > 2:
@@ -325,7 +325,7 @@ def _balance_of_two(one: float, other: float) -> int:
 
 
 class BalancedAllocation(PreScorePlugin, ScorePlugin):
-    """The plugin that compares how balanced a node is with the pod and without the pod.
+    """The plugin that compares how balanced a node is with and without the pod.
 
     A score of 75 means that the pod does not change the balance.
     """
@@ -338,7 +338,7 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
         self._devices = devices
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Return Skip if the pod requests none of the resources that are scored."""
+        """Return Skip if the pod requests none of the scored resources."""
         requests = self._handle.cluster.info(pod).requests
         wanted = tuple(requests.get(name, 0) for name in self._strategy.names)
         if not any(wanted):
@@ -351,7 +351,7 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
         return self.score_each(state, pod, [node])[0]
 
     def score_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[int | Status]:
-        """Return the results of `score` for each of these nodes."""
+        """Return the results of `score` for these nodes."""
         scores: list[int | Status] = []
         for with_pod in usages(nodes, self._strategy, state.read(self.name), scored=False, devices=self._devices):
             if len(with_pod) == 2:

@@ -1,7 +1,7 @@
 """The three smallest plugins: PrioritySort, SchedulingGates and DefaultBinder.
 
-PrioritySort puts pods with higher priority first, then pods that have waited longer. SchedulingGates keeps pods with
-gates out of the active queue. DefaultBinder writes the node to the pod.
+PrioritySort puts pods of higher priority first. SchedulingGates keeps pods with gates out of the active queue.
+DefaultBinder writes the node to the pod.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from dra_plan.scheduler.framework.types import QueuedPod
 
 
 class PrioritySort(QueueSortPlugin):
-    """The plugin that orders the active queue by priority. The queue itself breaks ties by time."""
+    """The plugin that orders the active queue by priority. Pods of equal priority are ordered by time."""
 
     name = plugin_names.PRIORITY_SORT
 
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
-        """Return a sort key. Pods with a higher priority have a smaller key."""
+        """Return a sort key that is lower for pods of higher priority."""
         return (-item.info.priority,)
 
 
@@ -56,7 +56,7 @@ class SchedulingGates(PreEnqueuePlugin, EnqueueExtensions):
 
 
 class DefaultBinder(BindPlugin):
-    """The plugin that binds pods. Pods are bound only in the simulated cluster."""
+    """The plugin that binds pods in the simulated cluster."""
 
     name = plugin_names.DEFAULT_BINDER
 

@@ -1,6 +1,6 @@
-"""The PodTopologySpread plugin, which spreads the pods that a selector selects evenly over the values of a node label.
+"""The PodTopologySpread plugin, which spreads selected pods evenly over the values of a node label.
 
-A pod's constraints come first, then the numbers of pods per node and domain, then the plugin.
+Contents: the constraints of a pod, the numbers of pods per node and domain, and the plugin.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
+from msgspec import Struct
 
 from dra_plan.api.core import Node, Pod, TopologySpreadConstraint
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
@@ -57,9 +58,8 @@ SYSTEM_DEFAULTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadConstraint:
-    """A topology spread constraint of a pod, in a form that is prepared for counting."""
+class SpreadConstraint(Struct, frozen=True):
+    """A topology spread constraint of a pod, prepared for counting."""
 
     key: str
     selector: LabelSelector | None
@@ -69,17 +69,17 @@ class SpreadConstraint:
     honor_taints: bool
 
     def counts(self, pod: Pod, node: NodeInfo) -> bool:
-        """Return whether the pods on the node count for this constraint when the given pod is scheduled."""
+        """Return whether pods on the node count for this constraint of the given pod."""
         if self.honor_affinity and not matches_affinity(pod, node.name, node.labels):
             return False
         return not self.honor_taints or untolerated(node.node.spec.taints, pod.spec.tolerations) is None
 
     def selects(self, pod: Pod, namespace: str) -> bool:
-        """Return whether this constraint spreads the pod."""
+        """Return whether the constraint selects the pod."""
         return pod.metadata.namespace == namespace and labels_match(self.selector, pod.metadata.labels)
 
     def count(self, node: NodeInfo, namespace: str) -> int:
-        """Return the number of pods on the node that this constraint spreads. Terminating pods do not count.
+        """Return the number of pods on the node that the constraint selects, without terminating pods.
 
         As in upstream, an empty selector counts no pods, although it selects every pod.
         """
@@ -91,7 +91,7 @@ class SpreadConstraint:
 
 
 def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: str) -> list[SpreadConstraint]:
-    """Return the constraints with the action `when`. The constraints' label keys are converted to requirements."""
+    """Return the constraints with the action `when`. Their label keys become requirements."""
     return [
         SpreadConstraint(
             key=c.topology_key,
@@ -107,9 +107,9 @@ def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: s
 
 
 def default_selector(pod: Pod, cluster: SimulatedCluster) -> LabelSelector | None:
-    """Return the selector for pods that are like this pod, or None if there is none.
+    """Return the selector for pods like this pod, or None.
 
-    The selector is created from the services that select the pod and from the pod's controller.
+    It is built from the services that select the pod and from the pod's controller.
     """
     labels = pod.metadata.labels or {}
     wanted: dict[str, str] = {}
@@ -131,7 +131,7 @@ def default_selector(pod: Pod, cluster: SimulatedCluster) -> LabelSelector | Non
 
 
 def has_all(labels: Mapping[str, str], constraints: Sequence[SpreadConstraint]) -> bool:
-    """Return whether a node with these labels has a value for the topology key of every constraint."""
+    """Return whether a node with these labels has the topology key of every constraint."""
     return all(constraint.key in labels for constraint in constraints)
 
 
@@ -167,7 +167,7 @@ class _Totals:
 
 
 class SpreadCounts:
-    """The number of pods for each constraint, in one cluster. The least recently used constraints are dropped."""
+    """The numbers of pods for each constraint in a cluster. The least recently used constraints are dropped."""
 
     def __init__(self, cluster: SimulatedCluster, most: int = _MOST_CONSTRAINTS) -> None:
         self._cluster = cluster
@@ -176,19 +176,15 @@ class SpreadCounts:
         self._totals: Remembered[Hashable, _Totals] = Remembered(most)
 
     def on_nodes(self, constraint: SpreadConstraint, namespace: str, nodes: Sequence[NodeInfo]) -> list[int]:
-        """Return the number of pods on each node that the constraint spreads.
-
-        Nodes that do not count for the constraint are included.
-        """
+        """Return how many pods the constraint selects on each node, including nodes that do not count for it."""
         known = self._on_nodes.of((namespace, _encoded(constraint))).answers
         return [_count(constraint, namespace, node, known) for node in nodes]
 
     def in_domains(self, constraint: SpreadConstraint, pod: Pod, labels: Sequence[str]) -> Mapping[str, int]:
-        """Return the number of pods for each label value.
+        """Return how many pods the constraint selects for each label value.
 
-        All nodes that count for the pod and have these labels are included.
-
-        The caller must not change the result. If a value occurs only on nodes without such pods, its number is 0.
+        Only nodes that count for the pod and have all of `labels` are included. Callers must not change the result. A
+        number may be 0.
         """
         where = (
             constraint.key,
@@ -294,7 +290,7 @@ class PodTopologySpread(
 ):
     """The plugin for topology spread constraints.
 
-    DoNotSchedule constraints exclude nodes, and ScheduleAnyway constraints affect their scores.
+    DoNotSchedule constraints exclude nodes; ScheduleAnyway constraints affect their scores.
     """
 
     name = plugin_names.SPREAD
@@ -417,7 +413,7 @@ class PodTopologySpread(
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return a score before normalization. The score increases with the number of similar pods in the domains."""
+        """Return the score before normalization, which increases with the number of similar pods in the domains."""
         scored: _SpreadScores = state.read(f"{self.name}/score")
         if node.name in scored.ignored:
             return 0
@@ -450,7 +446,7 @@ class PodTopologySpread(
     def events_to_register(self) -> Sequence[Interest]:
         """Return the events after which a rejected pod may become schedulable.
 
-        These are changes to pods that the constraints spread, and changes to nodes with the topology labels.
+        These are changes to pods that the constraints select, and to nodes with the topology labels.
         """
         return [
             Interest(Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod),

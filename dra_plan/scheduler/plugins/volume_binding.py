@@ -1,7 +1,7 @@
-"""The VolumeBinding plugin: a pod fits where its claims can get volumes; reserving a node decides which volumes.
+"""The VolumeBinding plugin: a pod fits where its claims can get volumes. Reserving a node decides which volumes.
 
-Provisioning of new volumes comes first, then the volumes that a pod's claims can get on a node, then the plugin.
-Assumptions are kept in `cluster/volumes.py`, and written by `volume_controller.py`.
+Contents: provisioning of new volumes, the volumes that a pod's claims can get on a node, and the plugin.
+`cluster/volumes.py` keeps its assumptions, and `volume_controller.py` writes them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ NO_SPACE = "node(s) did not have enough free storage"
 
 
 class Provisioning:
-    """The nodes on which a volume can be created for a claim. The capacity does not depend on other claims and pods."""
+    """The nodes on which a volume can be created for a claim. Other claims and pods do not reduce the capacity."""
 
     def __init__(self, store: VolumeStore, claim: Claim) -> None:
         storage_class = store.class_of(claim)
@@ -69,7 +69,7 @@ class Provisioning:
         self.size = 0
         """The requested amount, if the driver publishes capacities."""
         self._room: _Room | None = None
-        """The nodes with enough capacity; None if it is irrelevant because the driver does not publish capacities."""
+        """The nodes with enough capacity, or None if the driver does not publish capacities."""
         self._published: list[CSIStorageCapacity] = []
         """The capacities of the class, if they matter."""
         if storage_class is None:
@@ -85,7 +85,7 @@ class Provisioning:
             )
 
     def problem(self, labels: Mapping[str, str]) -> str:
-        """Return why no volume can be created on a node with these labels, or "" if one can be created."""
+        """Return why no volume can be created on a node with these labels, or ""."""
         if self._class is None or not self._class.provisions:
             return BIND_CONFLICT
         if not allows(self._class, labels):
@@ -93,7 +93,7 @@ class Provisioning:
         return "" if self._room is None or self._room.is_on(labels) else NO_SPACE
 
     def largest(self, labels: Mapping[str, str]) -> int:
-        """Return the size of the largest volume that can be created on a node with these labels; 0 if there is none."""
+        """Return the size of the largest volume that can be created on a node with these labels, or 0."""
         selected = ((one, one.node_topology) for one in self._published)
         return max([0, *(_most(one) for one, there in selected if there is not None and labels_match(there, labels))])
 
@@ -129,7 +129,7 @@ def allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
 
 
 def largest_volume(capacity: CSIStorageCapacity) -> int | None:
-    """Return the size of the largest volume that can be created, or None if the capacity does not state the size."""
+    """Return the size of the largest volume that can be created, or None if the capacity does not give a size."""
     limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
     return None if limit is None else parse(limit).units
 
@@ -191,11 +191,11 @@ class _Wanted:
 
 
 def unsuited(volume: Volume, claim: Claim) -> Iterator[str]:
-    """Yield the reasons why the claim cannot have a volume. The reasons apply even to a volume reserved for the claim.
+    """Yield the reasons why the claim cannot have a volume, even one that is reserved for it.
 
-    The reasons are `held` (by another claim, possibly a deleted claim with the same name), `small`, `form` (volume mode
-    or attributes class) and `deleted`. They come from upstream's `FindMatchingVolume`, which the volume controller and
-    the scheduler share.
+    These are `held` (by another claim, possibly a deleted one of the same name), `small`, `form` (volume mode or
+    attributes class) and `deleted`. The rules are those of `FindMatchingVolume`, which upstream's volume controller and
+    scheduler share.
     """
     pv = volume.object
     if pv.spec.claim_ref is not None and not volume.is_for(claim):
@@ -209,9 +209,9 @@ def unsuited(volume: Volume, claim: Claim) -> Iterator[str]:
 
 
 def unavailable(volume: Volume, claim: Claim) -> Iterator[str]:
-    """Yield the reasons why the claim cannot have a volume that is not reserved for the claim.
+    """Yield the additional reasons why the claim cannot have a volume that is not reserved for it.
 
-    The reasons are `phase` (the volume is not Available), `selector` (the labels do not match) and `access-modes`.
+    These are `phase` (the volume is not Available), `selector` (the labels do not match) and `access-modes`.
     """
     pv, pvc = volume.object, claim.object
     if pv.status.phase != "Available":
@@ -223,7 +223,10 @@ def unavailable(volume: Volume, claim: Claim) -> Iterator[str]:
 
 
 class PodClaims:
-    """The volume claims of one pod, prepared for checks on many nodes. Each claim is bound or waits for a consumer."""
+    """The volume claims of a pod, prepared for checks on many nodes.
+
+    Each claim is either bound or waiting for a consumer.
+    """
 
     def __init__(self, store: VolumeStore, bound: Sequence[Claim], waiting: Sequence[Claim]) -> None:
         self._store = store
@@ -344,8 +347,7 @@ class _BindingState:
 class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin, EnqueueExtensions):
     """The plugin for volume claims.
 
-    For a bound claim, the plugin checks which nodes can use the volume. For a waiting claim, it checks which volumes a
-    node offers.
+    It checks which nodes can use the volume of a bound claim, and which volumes a waiting claim can get on a node.
     """
 
     name = plugin_names.VOLUME_BINDING
@@ -383,7 +385,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if it can't satisfy a claim; otherwise, store the volumes that the node offers."""
+        """Reject the node if it cannot satisfy a claim, or else store the volumes that the claims would get."""
         kept: _BindingState = state.read(self.name)
         chosen, reasons = kept.claims.on_node(node.name, node.labels)
         if reasons:
@@ -392,14 +394,14 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the claims that the node can't satisfy."""
+        """Return the claims that the node cannot satisfy."""
         kept: _BindingState = state.read(self.name)
         return tuple(kept.claims.unfit_on(node.name, node.labels))
 
     # Reserve and PreBind
 
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Assume that the claims get the volumes found for the node. Later pods see these volumes as taken."""
+        """Assume that the claims get the volumes found for the node. Later pods see them as taken."""
         kept: _BindingState | None = state.get(self.name)
         if kept is not None and kept.claims.waiting:
             kept.chosen = kept.by_node.get(node, NodeVolumes())
@@ -407,7 +409,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return None
 
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Drop the assumptions about volumes. Objects that were already written are kept."""
+        """Drop the assumptions about volumes. Objects that were already written do not change."""
         kept: _BindingState | None = state.get(self.name)
         if kept is not None and kept.chosen is not None:
             self._store.restore(kept.chosen)
@@ -419,7 +421,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return SKIP if kept is None or kept.chosen is None else None
 
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Write the assumptions, and return Wait until the volumes exist."""
+        """Write the assumptions. Return Wait until the volumes exist."""
         kept: _BindingState | None = state.get(self.name)
         if kept is None or kept.chosen is None:
             return None
@@ -436,7 +438,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
     def events_to_register(self) -> Sequence[Interest]:
         """Return the events after which a rejected pod may become schedulable.
 
-        A class, claim, volume, node or capacity may be added, or may change in a way that helps.
+        A class, claim, volume, node or capacity may be added or may change in a way that helps.
         """
         return [
             Interest(Resource.STORAGE_CLASS, Action.ADD | Action.UPDATE, _after_class),
@@ -470,7 +472,7 @@ def _problem(pod: Pod, use: ClaimUse, claim: Claim | None) -> str:
 
 
 def not_owner(pod: Pod, claim: Claim) -> str:
-    """Return the message if the claim of an ephemeral volume belongs to another pod; otherwise, return ""."""
+    """Return the message for an ephemeral volume's claim that belongs to another pod, or ""."""
     if controls(pod, claim.object.metadata):
         return ""
     return f"PVC {claim.object.key} was not created for pod {pod.key} (pod is not owner)"

@@ -1,9 +1,8 @@
-"""VolumeRestrictions, NodeVolumeLimits and VolumeZone, three filters that check pods' volumes.
+"""VolumeRestrictions, NodeVolumeLimits and VolumeZone: three filters for the volumes of pods.
 
-VolumeRestrictions checks disks that two pods on one node can't both have, and claims that only one pod may use.
-NodeVolumeLimits checks how many of a CSI driver's volumes a node accepts. VolumeZone ensures that volumes with zone or
-region labels are used only on nodes in that zone or region. The choice of a claim's volume is in
-`plugins/volume_binding.py`.
+VolumeRestrictions checks disks that two pods on a node cannot share, and claims that only one pod may use.
+NodeVolumeLimits checks how many volumes of a CSI driver a node accepts. VolumeZone keeps volumes with zone or region
+labels in that zone or region. `plugins/volume_binding.py` chooses the volumes of claims.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class _RestrictionState:
 class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, EnqueueExtensions):
     """The plugin for inline disks and ReadWriteOncePod claims.
 
-    Disks are checked against the pods on the node. Claims are checked against the pods on all nodes.
+    Disks are checked against pods on the same node, and claims against pods on all nodes.
     """
 
     name = plugin_names.VOLUME_RESTRICTIONS
@@ -90,7 +89,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
     ) -> tuple[PreFilterResult | None, Status | None]:
         """Reject the pod if one of its claims is missing.
 
-        Return Skip if the pod has neither inline disks nor ReadWriteOncePod claims.
+        Return Skip if it has neither inline disks nor ReadWriteOncePod claims.
         """
         volumes = self._handle.cluster.info(pod).volumes
         namespace = pod.metadata.namespace
@@ -109,7 +108,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return None, None
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the object that updates the state when a pod is removed in a trial, if this may free a claim."""
+        """Return the object that updates the state when a pod is removed in a trial, which may free a claim."""
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
@@ -125,7 +124,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if a pod on the node already uses a disk that this pod needs.
+        """Reject the node if a pod on it uses a disk that this pod needs.
 
         While another pod uses one of this pod's ReadWriteOncePod claims, every node is rejected.
         """
@@ -135,10 +134,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return _IN_USE if kept.in_use > 0 else None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return each disk that a pod on the node already uses.
-
-        If there is no such disk, return each claim that a pod on any node already uses.
-        """
+        """Return each disk that a pod on the node uses or, if there is none, each claim that a pod on any node uses."""
         kept: _RestrictionState = state.read(self.name)
         there = list(node.volume_pods.values())
         taken = [(disk, info) for disk in kept.disks for info in there if _conflict((disk,), info.volumes.disks)]
@@ -154,7 +150,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return tuple(VolumeInUse(name, "", users[name]) for name in sorted(kept.exclusive) if name in users)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key that contains the pod's disks, and whether one of its claims is in use."""
+        """Return a key with the pod's disks, and whether one of its claims is in use."""
         kept: _RestrictionState = state.read(self.name)
         return kept.disks, kept.in_use > 0
 
@@ -211,7 +207,7 @@ TOO_MANY = "node(s) exceed max volume count"
 _TOO_MANY = unschedulable(TOO_MANY)
 
 CountedVolume = tuple[str, str]
-"""A volume's (CSI driver, handle)."""
+"""The CSI driver and handle of a volume."""
 
 
 class _Held(NamedTuple):
@@ -236,8 +232,7 @@ class _NotCountableError(Exception):
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     """The plugin that limits the number of volumes of each driver on a node.
 
-    Three kinds of volumes count: the volumes of the pods on the node, the volumes that are attached to the node, and
-    the volumes of the new pod.
+    It counts the volumes of pods on the node, the volumes attached to the node, and the volumes of the new pod.
     """
 
     name = plugin_names.NODE_VOLUME_LIMITS
@@ -252,7 +247,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     ) -> tuple[PreFilterResult | None, Status | None]:
         """Return Skip if the pod has no volumes that count.
 
-        If volumes cannot be counted, this is an error only in Filter.
+        Volumes that cannot be counted are an error only in Filter.
         """
         info = self._handle.cluster.info(pod)
         if not (info.volumes.claims or info.volumes.counted):
@@ -265,7 +260,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if, with the pod, the node would have more volumes of a driver than the node accepts."""
+        """Reject the node if it would have more volumes of a driver than it accepts."""
         new: _New | Status = state.read(self.name)
         if isinstance(new, Status):
             return new
@@ -431,7 +426,7 @@ def _key_on(node: NodeInfo, key: str) -> str:
 
 
 class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
-    """The plugin for the zones of bound claims that the pod itself names. Claims of ephemeral volumes do not count."""
+    """The plugin for the zones of bound claims in the pod's spec. Claims of ephemeral volumes do not count."""
 
     name = plugin_names.VOLUME_ZONE
 
@@ -486,7 +481,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the volumes' zone labels that the node does not have."""
+        """Return the zone labels of the volumes that the node does not have."""
         wanted: tuple[_Topology, ...] = state.read(self.name)
         keys = ((_key_on(node, key), values) for key, values in wanted)
         found = ((key, values, node.labels.get(key)) for key, values in keys)

@@ -1,7 +1,8 @@
-"""A bad and a good example for every rule, as data: one TOML file per rule, with `bad` and `good` as manifests.
+"""A bad and a good example of every rule, in one TOML file per rule.
 
-`with` contains the objects that both need, and `old` those that they update; `kubernetes-version`, `feature-gates` and
-`good-feature-gates` set the target, if it is not the newest release with its defaults.
+`bad` and `good` are manifests, and `with` contains objects that both of them need. For rules about updates, `old`
+contains the objects to update. `kubernetes-version`, `feature-gates` and `good-feature-gates` set the target, if it is
+not the default.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dra_plan import releases
 class RuleExample:
     """An example of a rule. The manifests in `bad` violate the rule; the manifests in `good` do not.
 
-    The objects in `around` are part of both. There may be no such objects.
+    `around` contains objects that both need, if there are any.
     """
 
     bad: str
@@ -27,15 +28,12 @@ class RuleExample:
     kubernetes_version: str = releases.NEWEST
     gates: Mapping[str, bool] = field(default_factory=dict)
     old: str = ""
-    """The objects already in the cluster, for rules about updates."""
+    """The existing objects, for rules about updates."""
     good_gates: Mapping[str, bool] = field(default_factory=dict)
-    """The additional gates for `good`."""
+    """The additional feature gates for `good`."""
 
     def whole(self, text: str) -> str:
-        """Return `bad` or `good`, which is given as `text`, followed by the objects in `around`.
-
-        The line numbers of `text` do not change.
-        """
+        """Return `text`, which is `bad` or `good`, followed by the objects in `around`. Line numbers do not change."""
         return f"{text}---\n{self.around}" if self.around else text
 
 

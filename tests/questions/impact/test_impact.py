@@ -321,7 +321,8 @@ def test_pods_that_a_quota_stops_share_a_row_and_name_it() -> None:
     assert (quota.used, quota.used_after, quota.hard, quota.exceeded, quota.pods) == ("0", "2", "2", False, 2)
     text = str(found)
     assert text.startswith("4 new pods: 2 get a node, 2 without a node (quota default/q).")
-    said = f"Waits for its claim: quota default/q allows 2 {GPU} devices, 2 are used and 1 more is requested"
+    used = "2 will be used by 2 pods of deployment/d and 1 more is requested"
+    said = f"Waits for its claim: quota default/q allows 2 {GPU} devices: {used}"
     assert text.count(said) == 1
     assert text.count("default/d (2 new pods)") == 2
     assert "d-0" not in text
@@ -401,7 +402,8 @@ def test_pods_that_a_quota_keeps_from_being_created(resource: str) -> None:
     assert amounts == (resource, "0", "2", "2", False, 2)
     text = str(found)
     assert text.startswith("4 new pods: 2 get a node, 2 rejected (quota default/q).")
-    said = f"Refused: quota default/q allows 2 {resource}, 2 are used and 1 more is requested"
+    used = "2 will be used by 2 pods of deployment/d and 1 more is requested"
+    said = f"Refused: quota default/q allows 2 {resource}: {used}"
     assert text.count(said) == 1
     assert "pending" not in text
     assert fails(found)
@@ -522,7 +524,7 @@ def test_the_next_pod_of_a_stateful_set_may_be_refused() -> None:
     [quota] = found.quotas
     assert (quota.used, quota.used_after, quota.hard, quota.exceeded, quota.pods) == ("2", "1", "1500m", False, 1)
     text = str(found)
-    assert "Refused: quota default/q allows 1500m requests.cpu, 1 is used and 1 more is requested" in text
+    assert "Refused: quota default/q allows 1500m requests.cpu: 1 is used and 1 more is requested" in text
     assert "once the pods before it are ready" not in text
     assert "Usage exceeds" not in text
 
