@@ -468,7 +468,7 @@ class VolumeFreed(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumeClaimShrunk(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim without a volume is created again with the size of a free volume that is too small."""
+    """A PersistentVolumeClaim without a volume is recreated with the size of a free volume that was too small."""
 
     code: Annotated[str, one_of("lower-claim-size")]
     namespace: str
