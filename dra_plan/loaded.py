@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar, Unpack
 
+from msgspec import structs
+
 from dra_plan.allotted import allotted
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.identity import told_apart
@@ -180,22 +182,22 @@ class LoadedCluster:
             before.quirks if quirks is None else quirks,
             strict_version=before.strict_version,
         )
-        asked = replace(asked, reported=before.reported, runtime_config=before.runtime_config)
-        return self._under(replace(asked, served=before.served))
+        asked = structs.replace(asked, reported=before.reported, runtime_config=before.runtime_config)
+        return self._under(structs.replace(asked, served=before.served))
 
     def reported(self, gates: Mapping[str, bool]) -> Self:
         """Return the same cluster with the feature gates that its scheduler reports (`dra_plan.gates_of_metrics`).
 
         The scheduler's gates replace those that the API server reports. Gates that were set explicitly do not change.
         """
-        return self._under(replace(self._asked, reported=gates_of(gates, "gates")))
+        return self._under(structs.replace(self._asked, reported=gates_of(gates, "gates")))
 
     def serving(self, runtime_config: Mapping[str, bool]) -> Self:
         """Return the same cluster with an API server that has this `--runtime-config`. `{}` means the default.
 
         Until this method is called, a cluster accepts all API versions that its release can serve.
         """
-        return self._under(replace(self._asked, runtime_config=gates_of(runtime_config, "runtime_config")))
+        return self._under(structs.replace(self._asked, runtime_config=gates_of(runtime_config, "runtime_config")))
 
     def _under(self, asked: AskedRelease) -> Self:
         view = self._view.at(asked.target(self._inventory))
@@ -321,7 +323,7 @@ class LoadedCluster:
 
     def question(self, owners: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Question:
         """Return the question with these options. Raises UsageError for invalid options."""
-        return replace(question(owners, options), runtime_config=self._asked.runtime_config)
+        return structs.replace(question(owners, options), runtime_config=self._asked.runtime_config)
 
     def allotted(self, timeout: float | None, progress: Progress | None) -> AbstractContextManager[None]:
         """Limit the time for an answer within the block (`dra_plan/allotted.py`).

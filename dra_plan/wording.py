@@ -7,8 +7,8 @@ from typing import Any
 
 DUMP = (
     "kubectl get nodes,ns,pods,deploy,rs,sts,ds,jobs,cj,pvc,pv,sc,csinodes,csidrivers,csistoragecapacities,"
-    "volumeattachments,limits,quota,pc,pdb,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates "
-    "-A -o json > cluster.json"
+    "volumeattachments,limits,quota,pc,runtimeclasses,pdb,resourceslices,deviceclasses,resourceclaims,"
+    "resourceclaimtemplates -A -o json > cluster.json"
 )
 """The kubectl command that collects the input for most questions."""
 

@@ -75,6 +75,7 @@ class NodeCondition(Object, frozen=True):
     type: str = ""
     status: str = ""
     message: str = ""
+    last_heartbeat_time: str | None = None
 
 
 class NodeStatus(Object, frozen=True):
@@ -398,6 +399,29 @@ class PriorityClass(Object, frozen=True):
     value: int = 0
     global_default: bool = False
     preemption_policy: str | None = None
+
+
+class RuntimeClassOverhead(Object, frozen=True):
+    """The resources that running a pod takes in addition to its containers."""
+
+    pod_fixed: dict[str, QuantityText] = {}
+
+
+class RuntimeClassScheduling(Object, frozen=True):
+    """What the API server adds to pods, so that they run only on nodes with the runtime."""
+
+    node_selector: dict[str, str] = {}
+    tolerations: list[Toleration] = []
+
+
+class RuntimeClass(Object, frozen=True):
+    """A container runtime that pods can name (node.k8s.io/v1)."""
+
+    api_version: str = "node.k8s.io/v1"
+    kind: str = "RuntimeClass"
+    metadata: ObjectMeta = ObjectMeta()
+    overhead: RuntimeClassOverhead = RuntimeClassOverhead()
+    scheduling: RuntimeClassScheduling = RuntimeClassScheduling()
 
 
 class PodDisruptionBudgetSpec(Object, frozen=True):

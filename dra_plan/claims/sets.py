@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Notice, Origin
@@ -31,8 +31,7 @@ class Owner(NamedTuple):
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ClaimSet:
+class ClaimSet(Struct, frozen=True, kw_only=True):
     """A set of claims that must fit together on one node.
 
     `claims` are the pending claims, in the order of the pod's resourceClaims. `allocated` are the allocated claims,

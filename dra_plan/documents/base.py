@@ -247,6 +247,7 @@ _WITHOUT_NAMESPACE = frozenset(
         "persistentvolumes",
         "priorityclasses",
         "resourceslices",
+        "runtimeclasses",
         "storageclasses",
         "volumeattachments",
     ]

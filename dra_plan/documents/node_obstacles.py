@@ -81,6 +81,13 @@ class RequirementOrigin(DocumentPart, frozen=True, kw_only=True):
     ] = ""
     namespace: str = ""
     controller: Annotated[str, Meta(description="The pod's controller, as KIND NAME.")] = ""
+    runtime_class: Annotated[
+        str,
+        Meta(
+            description="The RuntimeClass of the pod that requires the label. If `controller` is set as well, the "
+            "RuntimeClass is not in the input, and it is only probable."
+        ),
+    ] = ""
 
 
 class PodSource(DocumentPart, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from dra_plan.api.resource import DeviceToleration
 
 from .base import Amount, ClaimName, DocumentPart, ObjectName, PoolName, Position, Text, any_of, one_of
 from .devices import TaintName
+from .reasons import UnreadyPod
 from .stories import DriverPod
 
 
@@ -168,6 +169,13 @@ class NodeLabelled(DocumentPart, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("label-node")]
     labels: dict[str, str]
+    runtime_class: Annotated[
+        str,
+        Meta(
+            description="The RuntimeClass that requires the label, which other nodes have: what sets it there may not "
+            "have done its work on this node."
+        ),
+    ] = ""
 
 
 class NodeUncordoned(DocumentPart, frozen=True, kw_only=True):
@@ -175,6 +183,9 @@ class NodeUncordoned(DocumentPart, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("uncordon-node")]
     uncordon: Annotated[str, Meta(description="The node that is uncordoned.")]
+    upgrade: Annotated[
+        str, Meta(description="The label of the node that says how far the upgrade of a driver is, as KEY=VALUE.")
+    ] = ""
 
 
 class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
@@ -446,6 +457,11 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("await-pods", "force-delete-pods", "remove-pods")]
     pods: Annotated[list[str], Meta(description="The pods, as NAMESPACE/NAME.", min_length=1)]
     on: Annotated[Text, Meta(description="The node of the pods.")]
+    until: Annotated[str, Meta(description="`await-pods`: the time at which the last grace period ends.")] = ""
+    overdue: Annotated[
+        bool, Meta(description="`await-pods`: `until` had passed long before the input was written.")
+    ] = False
+    finalizers: Annotated[list[str], Meta(description="`await-pods`: the finalizers of overdue pods.")] = []
     stays: Annotated[
         str,
         one_of("", "NoController", "WithoutPlace"),
@@ -652,6 +668,10 @@ class TriedChanges(DocumentPart, frozen=True, kw_only=True):
     also_on: Annotated[
         list[str],
         Meta(description="correct-toleration: other nodes on which the pod then also fits, as trials have shown."),
+    ] = []
+    failing: Annotated[
+        list[UnreadyPod],
+        Meta(description="Pods on that node that fail to start, and seem to belong to the driver of the devices."),
     ] = []
     evicts: Annotated[
         list[str], Meta(description="The pods with lower priority that are then evicted, as NAMESPACE/NAME.")

@@ -132,6 +132,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[DriverPod],
         Meta(description="For a bound pod that does not run: the pods of its devices' drivers that are not ready."),
     ] = []
+    failing: Annotated[
+        list[UnreadyPod],
+        Meta(
+            description="If the pod gets a node: pods there that fail to start, and seem to belong to the driver of "
+            "its devices."
+        ),
+    ] = []
     unready_pods: Annotated[
         list[UnreadyPod],
         Meta(description="If a driver publishes no devices at all: DaemonSet pods that are not ready."),
@@ -256,6 +263,14 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         Meta(
             description="If the pod would be bound: the ResourceClaimTemplates whose claims have not been created yet."
         ),
+    ] = []
+    overdue: Annotated[
+        bool,
+        Meta(description="True if such a claim is missing although the newest time in the input is a minute later."),
+    ] = False
+    claim_creators: Annotated[
+        list[UnreadyPod],
+        Meta(description="If such claims are missing: the pods of kube-controller-manager, if none of them is ready."),
     ] = []
     limits_unknown: Annotated[
         bool,

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
+
+from msgspec import Struct
 
 from dra_plan.allocator import PoolDevice, View
 from dra_plan.allocator.pools import PoolGatherer
@@ -28,8 +29,7 @@ Typed = tuple[str, Any]
 """The type and the value of an attribute."""
 
 
-@dataclass(slots=True, frozen=True)
-class AbsentValue:
+class AbsentValue(Struct, frozen=True):
     """A value that a request or its class requires of an attribute or capacity, although no device has it.
 
     `reference` is the attribute or capacity, and `values` contains the number of devices for each of its values. At

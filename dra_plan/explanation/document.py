@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -78,7 +77,7 @@ def leading_by_node(groups: Iterable[NodeGroup]) -> Iterator[tuple[str, LeadingR
     for group in groups:
         for shared in leading_reasons([group]):
             for node, answer, offer in zip(group.nodes, group.answers, group.offers, strict=True):
-                alone = dataclasses.replace(group, nodes=[node], answers=[answer], offers=[offer])
+                alone = replace(group, nodes=[node], answers=[answer], offers=[offer])
                 for one in leading_reasons([alone]):
                     name = one.name or (shared.name if shared.code == one.code else "")
                     yield node.metadata.name, replace(one, name=name)

@@ -19,6 +19,7 @@ from dra_plan.allocator.requests import Want
 from dra_plan.api.core import ContainerStatus, Node, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import node_matches, requirement_holds, selector_text
 from dra_plan.api.well_known import INSTANCE_TYPE
 from dra_plan.api.workloads import AnyWorkload, pod_template
@@ -128,6 +129,29 @@ class DriverPods:
                     return driver, unready_pod(own, node.metadata.name)
         return "", unready_pod(min(unready.values(), key=lambda pod: not _is_plugin(pod)), node.metadata.name)
 
+    def failing_on(self, node: str, claims: Iterable[ResourceClaim]) -> list[UnreadyPod]:
+        """Return the DaemonSets' pods on a node that fail to start, and whose names have something of a driver's there.
+
+        The driver publishes devices for the node, and selectors of the claims or of their classes name it, unless they
+        name none. Its own pods are among these, and those of the vendor's operator.
+        """
+        drivers = {one.spec.driver for one in self._inventory.slices if one.spec.node_name == node}
+        texts = self._texts(claims) if drivers and node in self._unready else set()
+        found = [
+            unready_pod(pod, node)
+            for key, pod in sorted(self._unready.get(node, {}).items())
+            if any(_likeness(driver, key, pod) for driver in drivers & texts or drivers)
+        ]
+        return [one for one in found if one.container and one.reason not in _STARTING][:MOST_FOUND]
+
+    def _texts(self, claims: Iterable[ResourceClaim]) -> set[str]:
+        """Return the string constants in the selectors of the claims and of their classes."""
+        classes = {one.metadata.name: one.spec.selectors for one in self._inventory.classes}
+        requests = [one for claim in claims for one in claim.spec.devices.requests]
+        asked = [part for one in requests for part in (one.exactly, *one.first_available) if part is not None]
+        every = (each.cel for one in asked for each in (*one.selectors, *classes.get(one.device_class_name, ())))
+        return {text for cel in every if cel is not None for text in strings(cel.expression)}
+
     def on_node(self, view: View, driver: str, node: Node) -> list[DriverPod]:
         """Return the driver's pods that are not ready on the node.
 
@@ -168,6 +192,14 @@ class DriverPods:
                 if pod.metadata.namespace in spaces and not is_ready(pod) and _is_controller(pod, driver):
                     found[pod.key] = unready_pod(pod, pod.spec.node_name)
         return sorted(found.values(), key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
+
+    def unready_managers(self) -> list[UnreadyPod]:
+        """Return the pods of kube-controller-manager, if the input has some and none of them is ready."""
+        found = [pod for pod in self._inventory.pods if _is_manager(pod) and not ended(pod)]
+        if any(map(is_ready, found)):
+            return []
+        told = (unready_pod(pod, pod.spec.node_name) for pod in found)
+        return sorted(told, key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
 
     def unready_provisioners(self, provisioner: str) -> list[UnreadyPod]:
         """Return the pods of a volume provisioner if none of them is ready. Crashing pods come first.
@@ -310,6 +342,12 @@ def _joined(found: Iterable[DriverPod]) -> Iterator[DriverPod]:
     return (replace(one, lacking=names) for one, names in nodes)
 
 
+def _is_manager(pod: Pod) -> bool:
+    """Return whether it is a pod of kube-controller-manager, as kubeadm and others label it."""
+    component = (pod.metadata.labels or {}).get("component")
+    return pod.metadata.namespace == "kube-system" and component == "kube-controller-manager"
+
+
 def _is_plugin(pod: Pod) -> bool:
     paths = (volume.get("hostPath") for volume in pod.spec.volumes)
     return any(isinstance(path, dict) and str(path.get("path", "")).startswith(_PLUGINS) for path in paths)
@@ -405,6 +443,9 @@ def _waiting(pod: Pod) -> ContainerStatus | None:
 
 _LATER = ("", "PodInitializing")
 """The reasons of containers that wait for another one."""
+
+_STARTING = ("ContainerCreating",)
+"""The reasons of containers that may still start without any help."""
 
 
 def _wanted_labels(spec: PodSpec, node: Node) -> str:

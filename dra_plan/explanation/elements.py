@@ -7,9 +7,9 @@ another claim releases its devices.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dra_plan.allocator import Allocator, Outcome, PoolID
@@ -169,8 +169,7 @@ STEPS_EACH = 5_000
 """The maximum number of search steps for each trial during the search for a blocking set."""
 
 
-@dataclass(slots=True, frozen=True)
-class BlockingSet:
+class BlockingSet(Struct, frozen=True):
     """Requests, constraints, counters and claims that can't all be met together.
 
     If `proven` is set, the set is known to be minimal.

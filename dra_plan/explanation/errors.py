@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from dra_plan.allocator import AllocationError, DeviceID, NodeAllocationError, PoolDevice, SelectorError
 from dra_plan.allocator.reasons import Cause
@@ -30,16 +30,14 @@ _BEFORE_THE_ALLOCATOR = ("class-missing", "class-not-named", "feature-off", "req
 """Errors of the allocator that the scheduler may find earlier, with different messages."""
 
 
-@dataclass(slots=True, frozen=True)
-class MendedSelector:
+class MendedSelector(Struct, frozen=True):
     """A selector that does not cause the error, and the `outcome` on the node if it is used."""
 
     expression: str
     outcome: str
 
 
-@dataclass(slots=True)
-class ErrorDetails:
+class ErrorDetails(Struct):
     """The details of an error that ended the scheduling attempt.
 
     - `object`: the kind, namespace and name of the object at fault, with its position in the input

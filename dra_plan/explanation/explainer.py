@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+from msgspec import Struct, field, structs
 
 from dra_plan.allocator import AllocationError, Allocator, NodeOutcome, Outcome, View
 from dra_plan.allocator.reasons import InUse
@@ -56,7 +58,9 @@ class KnownFindings:
         known = self._funnels.get(name)
         if known is not None and known[0] is placement.node and known[1] == holders:
             wants = placement.wants()
-            return offer(placement, [replace(old, want=want) for old, want in zip(known[2], wants, strict=True)])
+            return offer(
+                placement, [structs.replace(old, want=want) for old, want in zip(known[2], wants, strict=True)]
+            )
         made = offer(placement)
         if not any(map(_names_claims, made.funnels)):
             self._funnels[name] = (placement.node, holders, made.funnels)
@@ -78,8 +82,7 @@ Other nodes are tested with the known sets.
 """
 
 
-@dataclass(slots=True)
-class SetExplanation:
+class SetExplanation(Struct):
     """The explanation of a claim set. Groups of nodes that reject the claims come first."""
 
     groups: list[NodeGroup]
@@ -151,11 +154,10 @@ def exemplified(told: SetExplanation, node: str) -> SetExplanation:
             led.placement = replace(group.placement, node=led.nodes[0])
             led.choices = funnel.of(led.placement)
             groups[at] = led
-    return replace(told, groups=groups)
+    return structs.replace(told, groups=groups)
 
 
-@dataclass(slots=True, frozen=True)
-class RefusingExplanation:
+class RefusingExplanation(Struct, frozen=True):
     """The nodes that reject the claims, the results on these nodes, and the explanation."""
 
     told: SetExplanation

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from dra_plan.allocator import (
     AllocationError,
@@ -130,8 +131,7 @@ class Checks:
 # -- pools that are skipped --------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class SkippedPool:
+class SkippedPool(Struct):
     """A pool that the search skips. If `is_ignored` is set, it skips only some of the pool's devices.
 
     - `devices`: the number of devices that the pool would offer to the node
@@ -206,8 +206,7 @@ def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
 # -- funnels -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Removal:
+class Removal(Struct):
     """The devices that are removed for one reason, with the first device's reason.
 
     The reasons for all of them have the same `key`.
@@ -229,8 +228,7 @@ class Removal:
         return list(dict.fromkeys(r.claim for r in self.refusals if isinstance(r, InUse) and r.claim is not None))
 
 
-@dataclass(slots=True)
-class Funnel:
+class Funnel(Struct):
     """The devices on a node for one request, the reasons that removed devices, and the devices that are `left`.
 
     A request for all matching devices needs all the devices that it selects, and `matching` is their number.
@@ -265,8 +263,7 @@ class Funnel:
         return "too-few-devices"
 
 
-@dataclass(slots=True)
-class NodeOffer:
+class NodeOffer(Struct):
     """What a node offers to claims: its pools in search order, the skipped pools, and a funnel for each request."""
 
     placement: Placement
@@ -340,8 +337,7 @@ def _is_of_request(removal: Removal) -> bool:
 # A probe records, on the way to the solution, why a request got this device and not an earlier one.
 
 
-@dataclass(slots=True)
-class DeviceChoice:
+class DeviceChoice(Struct):
     """The device that was chosen for a slot of a request, and the devices that were tried before it.
 
     A device that was rejected immediately comes with the reason. Other devices come without one: the search tried them,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from dra_plan.allocator import NodeOutcome
 from dra_plan.api.core import Node
@@ -17,8 +19,7 @@ from .placement import Placement
 from .selectors import DecisivePart
 
 
-@dataclass(slots=True)
-class NodeGroup:
+class NodeGroup(Struct):
     """Nodes with the same findings. `answer`, `offer` and `placement` belong to the first node.
 
     `answers` and `offers` contain an entry for every node, in order. `decisive_parts` covers the devices of all nodes.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from dra_plan.allocator import DeviceID, NodeOutcome, PoolID
 from dra_plan.allocator.requests import Want
@@ -67,8 +68,7 @@ STEPS = 50_000
 """The maximum number of search steps for finding decisive defects on one node."""
 
 
-@dataclass(slots=True, frozen=True)
-class DecisiveDefects:
+class DecisiveDefects(Struct, frozen=True):
     """The defects that change the result on a node, and the result without them (`promised`)."""
 
     defects: tuple[Defect, ...]

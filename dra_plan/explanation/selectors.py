@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
@@ -114,8 +115,7 @@ MOST_COMPUTED = 100
 """The maximum number of devices for which the parts of a clause are computed."""
 
 
-@dataclass(slots=True)
-class NamedValues:
+class NamedValues(Struct):
     """The values that devices have for an attribute or capacity in a clause.
 
     - `values`: the number of devices for each (type, value)
@@ -137,8 +137,7 @@ class NamedValues:
     known: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class DecisivePart:
+class DecisivePart(Struct):
     """A part of a selector that is false for `count` devices, or fails on them, and the values of these devices."""
 
     clause: str

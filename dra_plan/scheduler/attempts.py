@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import Struct
+
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, NodeAllocatableResourceClaimStatus, Pod
 from dra_plan.api.resource import ResourceClaim
@@ -28,8 +30,7 @@ from .framework import plugin_names
 from .node_refusals import NodeRefusals
 
 
-@dataclass(frozen=True, slots=True)
-class FailedAttempt:
+class FailedAttempt(Struct, frozen=True):
     """The last attempt to schedule a pod, which failed because of its claims.
 
     `nodes` are the nodes that DynamicResources rejected or failed on. `claims` are the pod's claims that needed

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum, IntFlag
 from typing import Any
 
+from msgspec import Struct
+
 from dra_plan.api.core import Pod
 
 
@@ -64,8 +66,7 @@ The old object is None after an addition, and the new object is None after a del
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Interest:
+class Interest(Struct, frozen=True):
     """An event that a plugin is interested in (upstream: ClusterEventWithHint).
 
     Without a hint function, every such event queues the pod.
@@ -105,8 +106,7 @@ class Event:
         return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else str(metadata.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Wake:
+class Wake(Struct, frozen=True):
     """The reason why a waiting pod is retried, for the trace."""
 
     pod: str

@@ -8,9 +8,8 @@ Other modules put the results into words.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from dra_plan.api.core import Node, Pod, PodSchedulingGroup, PodStatus
 from dra_plan.api.meta import ObjectMeta
@@ -32,8 +31,7 @@ from .attempts import PodRecord
 from .simulation import Simulation
 
 
-@dataclass(frozen=True)
-class Refusals:
+class Refusals(Struct, frozen=True):
     """The reasons why a pod does not fit on each node, by node name in scheduling order.
 
     A node on which the pod fits has none. `claims` are the pod's claims without devices, and `allocated` those with
@@ -86,8 +84,7 @@ def _claims(
 # possible number, are not decided here.
 
 
-@dataclass(frozen=True)
-class CopyTemplate:
+class CopyTemplate(Struct, frozen=True):
     """What a copy consists of: a pod, or all pods of a gang.
 
     Objects get new names in each copy, and each copy of a gang has a pod group of its own.
@@ -117,8 +114,7 @@ def _of_group(pod: Pod, group: str) -> Pod:
     return structs.replace(pod, spec=spec)
 
 
-@dataclass
-class Copies:
+class Copies(Struct):
     """The outcome for copies: the pods that were bound, in order, and the first pod that was not, or None.
 
     A copy has `size` pods and counts only if all of them are bound.

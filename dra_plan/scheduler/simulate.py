@@ -7,9 +7,9 @@ more states to the end and collects the result. `scheduler/simulation.py` assemb
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod
@@ -310,8 +310,7 @@ def pod_change(was: Pod, now: Pod, current: Pod) -> Action:
 # -- running a simulation, and its result ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Eviction:
+class Eviction(Struct, frozen=True):
     """A pod that is evicted to make room for another."""
 
     victim: str
@@ -319,8 +318,7 @@ class Eviction:
     node: str
 
 
-@dataclass
-class SimulationResult:
+class SimulationResult(Struct):
     """The outcome for every pod and claim. `pods` are in the order in which the scheduler first saw them."""
 
     target: Target

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from dra_plan import shown
 
@@ -34,8 +36,7 @@ def _safe(cell: str) -> str:
     return shown.line(cell.replace("\n", " ")) or "-"
 
 
-@dataclass(slots=True)
-class Table:
+class Table(Struct):
     """A table with headers and rows.
 
     The first `grouped` columns identify a row. A terminal leaves their cells blank if they repeat the cell above, and a
@@ -59,8 +60,7 @@ class Table:
         return [max(map(len, column)) for column in zip(self.headers, *self.rows, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Struct, frozen=True):
     """A heading and indented lines, as in explanations."""
 
     lines: Sequence[str]
@@ -70,8 +70,7 @@ Part = Table | Paragraph | str
 """A block of output. A string is a single line. Blocks are separated by blank lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(Struct, frozen=True):
     """The terminal on which output is shown: its width in columns, and whether it has colours."""
 
     width: int

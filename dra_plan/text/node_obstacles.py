@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import structs
@@ -350,7 +351,12 @@ def _label(of: NodeObstacle) -> str:
 def _origin(of: RequirementOrigin) -> str:
     if of.annotation:
         return f"set by annotation {of.annotation} of namespace {of.namespace}"
-    return f"{of.controller} does not ask for it"
+    adds = f"RuntimeClass {of.runtime_class} adds it"
+    if not of.controller:
+        return adds
+    shown = shlex.join(["kubectl", "get", "runtimeclass", of.runtime_class, "-o", "yaml"])
+    probably = f": probably {adds}: {shown}" if of.runtime_class else ""
+    return f"{of.controller} does not ask for it{probably}"
 
 
 def _on(nodes: int, of: NodeObstacle) -> str:

@@ -28,6 +28,7 @@ def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[
         example = of.awaited_pods[0].pod.rpartition("/")[2]
         yield f"`explain pod/{example}` says more."
     yield from _volume_lines(of)
+    yield from (f"Find out first why {failing(one)}." for one in of.failing)
     yield from map(_driver_pod, of.driver_pods)
     yield from map(_event, of.events)
     waiting = unplanned.waiting if unplanned is not None else []
@@ -48,6 +49,12 @@ def unready_lines(of: OwnerVerdict | None) -> Iterator[str]:
         by_reason.setdefault(_why(one), []).append(f"{one.pod} on {one.node}")
     told = [f"{words.listed(names)}{why}" for why, names in by_reason.items()]
     yield f"Pods of DaemonSets that are not ready: {words.listed(told)}."
+
+
+def failing(of: UnreadyPod) -> str:
+    """Return which pod does not start on a node, and why."""
+    message = words.one_line(of.message).rstrip(".")
+    return f"pod {of.pod} on it does not start: {': '.join(filter(None, (of.reason, message)))}"
 
 
 def unready_sentence(of: UnreadyPod) -> str:

@@ -51,6 +51,7 @@ from dra_plan.documents.suggestions import (
 )
 from dra_plan.text import words
 from dra_plan.text.folding import by_pool
+from dra_plan.text.placed import failing
 
 _VERBS = {"guard-selector": "change", "fix-spelling": "correct", "change-value": "change"}
 
@@ -69,6 +70,8 @@ def _after(of: TriedChanges) -> Iterator[str]:
     if _is_recreated_by_nothing(released):
         pods = {f"{one.release.namespace}/{name}" for one in released for name in one.pods}
         yield _NOT_RECREATED if len(pods) > 1 else f"nothing recreates pod {next(iter(pods))}"
+    if not any(isinstance(one, NodeUncordoned) for one in of.changes):
+        yield from (f"find out first why {failing(one)}" for one in of.failing)
     if any(isinstance(one, PodsGone) and one.stays == "WithoutPlace" for one in of.changes):
         yield "the removed pod's replacement would have no node"
 
@@ -137,9 +140,12 @@ def _then(of: TriedChanges, nodes: Sequence[str], who: str, pods: int) -> str:
 
 def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
     """Return the words for one of the changes; a label also needs the node on which it is set."""
+    if isinstance(one, NodeUncordoned) and (one.upgrade or of.failing):
+        said = "; ".join([*([one.upgrade] if one.upgrade else []), *map(failing, of.failing)])
+        return f"find out why {one.uncordon} was cordoned ({said}), and uncordon it"
     nodes = [each.object.name for each in of.patches if each.object.kind == "Node"]
     if isinstance(one, NodeLabelled) and len(nodes) == 1:
-        return change(one).replace("label the node", f"label node {nodes[0]}", 1)
+        return change(one).replace("the node", f"node {nodes[0]}", 1)
     return change(one)
 
 
@@ -286,6 +292,9 @@ def change(of: SuggestedChange) -> str:
         case ConstraintDropped():
             number = f" (#{of.constraint})" if of.constraint else ""
             return f"drop {words.asking(of.claim)}'s constraint{number} on {of.attribute}"
+        case NodeLabelled() if of.runtime_class:
+            labels = words.listed([f"{name}={value}" for name, value in of.labels.items()])
+            return f"find out why the node lacks label {labels}, and label it once its runtime is installed"
         case NodeLabelled():
             return f"label the node {', '.join(f'{name}={value}' for name, value in of.labels.items())}"
         case NodeUncordoned():
@@ -452,9 +461,21 @@ def _pods_gone(of: PodsGone) -> str:
     if of.code == "remove-pods":
         return f"remove {pods} from {of.on}"
     if of.code == "await-pods":
-        return f"wait until {pods} on {of.on}, which {is_deleted}, {'is' if len(of.pods) == 1 else 'are'} gone"
+        return _awaited(of, pods, is_deleted)
     they = "it cannot end by itself" if len(of.pods) == 1 else "they cannot end by themselves"
     return f"delete {pods} with --force, if node {of.on} is off: the node does not report, so {they}"
+
+
+def _awaited(of: PodsGone, pods: str, is_deleted: str) -> str:
+    """Return how long to wait for pods that are being deleted; for those that are overdue, what may keep them."""
+    one = len(of.pods) == 1
+    if not of.overdue:
+        period = f" (grace period until {of.until})" if of.until else ""
+        return f"wait until {pods} on {of.on}, which {is_deleted}{period}, {'is' if one else 'are'} gone"
+    kept = f"remove {'its' if one else 'their'} finalizers ({words.listed(of.finalizers)})"
+    look = kept if of.finalizers else f"look at the kubelet of {of.on}"
+    ended = f"{'its grace period' if one else 'their last grace period'} ended at {of.until}"
+    return f"find out why {pods} on {of.on}, which {is_deleted}, still {'exists' if one else 'exist'}: {ended}; {look}"
 
 
 def _selector(of: SelectorChanged) -> str:

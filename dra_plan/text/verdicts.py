@@ -29,6 +29,7 @@ from dra_plan.text.columns import Lines, indented
 from dra_plan.text.headlines import admission, headline, none_of, with_gates, without_gates
 from dra_plan.text.naming import object_name
 from dra_plan.text.node_obstacles import label_conflict, sources, upgrades
+from dra_plan.text.placed import unready_sentence
 from dra_plan.text.refusing_nodes import (
     MOST_SHARES,
     in_vain,
@@ -249,6 +250,29 @@ def _forbidden(of: OwnerVerdict) -> Lines:
         yield f"{'Request less, raise' if is_amount else 'Raise'} the quota, or delete objects that it counts."
 
 
+FAILED_CREATION = "FailedResourceClaimCreation"
+"""The reason of the events in which kube-controller-manager says why it does not create a claim."""
+
+
+def _uncreated(of: OwnerVerdict) -> Iterator[str]:
+    """Yield what creates the claims of a pod that do not exist yet, and what to look at if it does not."""
+    is_one = len(of.uncreated) == 1
+    them = "it from template" if is_one else "them from templates"
+    creates = f"kube-controller-manager creates {them} {words.listed(of.uncreated)}."
+    if of.claim_creators:
+        yield creates
+        yield from map(unready_sentence, of.claim_creators)
+    elif of.overdue:
+        yield f"{creates} The {'claim' if is_one else 'claims'} should have been created seconds after the pod."
+        command = ["kubectl", "get", "events", "-n", of.namespace, "--field-selector", f"reason={FAILED_CREATION}"]
+        yield f"Look for the reason: {shlex.join(command)}"
+    else:
+        yield (
+            f"{creates} If that takes more than a few seconds, look at the events of the pod and "
+            "at the pods of kube-controller-manager."
+        )
+
+
 def _below(of: OwnerVerdict) -> Iterator[str]:
     """Yield the basis of the verdict, except the nodes."""
     for finding in of.findings:
@@ -272,12 +296,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.held_by == "OtherScheduler":
         yield from (f"To look for its pods: kubectl get pods -A | grep -e {shlex.quote(name)}" for name in of.held)
     if of.uncreated:
-        them = "it from template" if len(of.uncreated) == 1 else "them from templates"
-        yield (
-            f"kube-controller-manager creates {them} {words.listed(of.uncreated)}. If that takes "
-            "more than a few seconds, look at the events of the pod and "
-            "at the pods of kube-controller-manager."
-        )
+        yield from _uncreated(of)
     yield from map(_lost, of.lost_claims)
     for leaving in of.leaving_claims:
         yield _leaving(leaving)

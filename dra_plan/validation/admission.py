@@ -7,9 +7,10 @@ checked only if they will create more pods.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from dra_plan.api.core import Namespace, Pod, PodSpec, PriorityClass
 from dra_plan.api.inventory import Inventory
@@ -88,8 +89,7 @@ _SNAPSHOT = ("dra-plan/v1alpha1", "ClusterInfo")
 Found = Iterator[tuple[Subject, Problem]]
 
 
-@dataclass(frozen=True, slots=True)
-class AdmissionPlugins:
+class AdmissionPlugins(Struct, frozen=True):
     """The objects that admission plugins look up when an object is created.
 
     `namespaces` and `accounts` are None if the namespaces or service accounts are unknown.

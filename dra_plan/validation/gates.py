@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace as with_changes
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -145,9 +144,7 @@ class StoredObject(NamedTuple):
         """Return the problem. If it concerns a missing field that the API server drops, the message says so."""
         for path, reason in self.dropped.items():
             if path[:-1] == problem.path:
-                return with_changes(
-                    problem, message=f"{problem.message} ({reason.replace(' the field', f' {path[-1]}')})"
-                )
+                return replace(problem, message=f"{problem.message} ({reason.replace(' the field', f' {path[-1]}')})")
         return problem
 
 

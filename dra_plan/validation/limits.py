@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sized
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from dra_plan.api.meta import FieldPath
 
@@ -25,8 +27,7 @@ TOO_LONG = refused(
 RULES = (TOO_MANY, TOO_LONG)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """A release's limits on the size of objects."""
 
     devices: int = 128

@@ -6,10 +6,11 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import API_VERSION, KIND, ClusterInfo, Inventory, WrittenText
@@ -34,8 +35,7 @@ from .rule import Finding, Problem
 from .subject import MOST_SHOWN, Subject
 
 
-@dataclass(slots=True)
-class Reading:
+class Reading(Struct):
     """What was read: the objects in input order, their texts with comments, and all sources."""
 
     subjects: list[Subject] = field(default_factory=list)

@@ -7,11 +7,11 @@ validates whole inputs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod

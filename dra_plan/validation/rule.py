@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import IntEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from dra_plan.api.meta import FieldPath
 from dra_plan.documents.findings import FindingEntry, Refuser, RuleEntry, SourceExcerpt
@@ -20,8 +22,7 @@ class Severity(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A rule of `validate`: its stable code, its title, why it matters, and how to fix a violation."""
 
     code: str
@@ -41,8 +42,7 @@ class Rule:
         return Problem(self, path, message, suggestion)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A violation of a rule by an object.
 
     The path is a v1 path, which is converted to the path in the manifest when the problem is reported.
@@ -99,8 +99,7 @@ def info(code: str, title: str, why: str, fix: str) -> Rule:
 # Findings are ready for any output.
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A violation of a rule, and its position in the input.
 
     Lines and columns are numbered from 1, and 0 means unknown. The end is exclusive. `file` is the name that the user

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
+
+from msgspec.structs import replace
 
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
 from dra_plan.api.well_known import POD_CLAIM_ANNOTATION

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from dra_plan.api.meta import FieldPath, Object
 from dra_plan.documents.findings import SourceExcerpt

@@ -6,9 +6,9 @@ The allocator has already found that all claims fit on these nodes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod, Taint, Toleration
@@ -59,8 +59,7 @@ def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
     return reserved, len(changes), sorted((patches.rank(change) for change in changes), reverse=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Tolerating:
+class Tolerating(Struct, frozen=True):
     """Where the pods' tolerations are defined: the object, its API version, and the path in the object."""
 
     key: ObjectKey
@@ -71,8 +70,7 @@ class Tolerating:
     """Whether the API server rejects all changes to the tolerations."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeOpening:
+class NodeOpening(Struct, frozen=True):
     """Changes that were tried and that admit the pods to the node."""
 
     told: TriedChanges
@@ -83,8 +81,7 @@ class NodeOpening:
         return suggestion_rank(self.told.changes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Struct, frozen=True):
     told: SuggestedChange
     node: Callable[[Node], Node] | None = None
     tolerating: Callable[[Sequence[Toleration]], list[Toleration]] | None = None
@@ -161,7 +158,7 @@ class AdmissionSearch:
             kept = [taint for taint in old.spec.taints if not self._is_cordons(node, taint)]
             return replace(old, spec=replace(old.spec, unschedulable=False, taints=kept))
 
-        return _Change(NodeUncordoned(code="uncordon-node", uncordon=node.metadata.name), node=apply)
+        return _Change(uncordoning(node), node=apply)
 
     def _helps(self, node: Node, changes: Sequence[_Change]) -> bool:
         """Return whether the changes admit the pods to the node, and to no node that fails."""
@@ -190,6 +187,21 @@ class AdmissionSearch:
                 )
         told = [change.told for change in changes]
         return NodeOpening(TriedChanges(changes=told, node=node.metadata.name, also_on=others, patches=made))
+
+
+def uncordoning(node: Node) -> NodeUncordoned:
+    """Return the description of the change that uncordons a node."""
+    return NodeUncordoned(code="uncordon-node", uncordon=node.metadata.name, upgrade=_upgrade(node))
+
+
+def _upgrade(node: Node) -> str:
+    """Return the label with which an operator says how far the upgrade of a driver is, unless it is done."""
+    states = [(key, value) for key, value in sorted((node.metadata.labels or {}).items()) if key.endswith(_UPGRADE)]
+    return next((f"{key}={value}" for key, value in states if value and value != _UPGRADED), "")
+
+
+_UPGRADE, _UPGRADED = "-driver-upgrade-state", "upgrade-done"
+"""The end of the label of operators that cordon nodes for a new driver, and its value when they are done."""
 
 
 def _tolerated(taint: Taint, pod: Pod) -> bool:

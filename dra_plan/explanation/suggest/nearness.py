@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from dra_plan.allocator import AllocationError, NodeOutcome, Outcome, PoolDevice
 from dra_plan.allocator.requests import Want

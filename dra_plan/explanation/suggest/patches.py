@@ -7,11 +7,11 @@ ones. Paths refer to the API version in `object`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from dra_plan.allocator import PoolID
@@ -29,6 +29,7 @@ from dra_plan.documents.suggestions import (
     ClassChanged,
     CountLowered,
     GateEnabled,
+    NodeLabelled,
     NodeRequirementDropped,
     ObjectPatch,
     PatchedObject,
@@ -68,6 +69,8 @@ def rank(told: SuggestedChange) -> int:
         return RANKS.index("use-claim-template")
     if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":
         return RANKS.index("tolerate-taint")
+    if isinstance(told, NodeLabelled) and told.runtime_class:
+        return RANKS.index("await-node")
     if isinstance(told, ResourceDropped | ClaimDropped) and not _is_asked_twice(told):
         return RANKS.index("drop-request")
     if gives_up_alternative(told) or (isinstance(told, NodeRequirementDropped) and not told.has):
@@ -130,8 +133,7 @@ Held = tuple[int, int, int, int]
 """Whether pods use the claim, whether it equals the claims to be placed, and the number and memory of its devices."""
 
 
-@dataclass(slots=True, frozen=True)
-class Change:
+class Change(Struct, frozen=True):
     """A change that can be tried.
 
     `told` describes the change in documents. `size` is the amount that is still requested, if this is a number. Of

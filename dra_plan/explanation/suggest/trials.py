@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from heapq import nsmallest
 from typing import NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from dra_plan.allocator import AllocationError, Outcome
 from dra_plan.allocator.reasons import SelectorRefused
@@ -83,8 +83,7 @@ _OTHER_CLASSES = ("change-class", "add-alternative")
 _LESS_THAN_DROPPING = ("guard-selector", "fix-spelling", "change-value", "loosen-selector")
 
 
-@dataclass(slots=True, frozen=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True):
     """Changes that together make the claims fit on `node`, in the simulated release.
 
     `patches` and `gates` contain the changes as edits of objects and of feature gates.

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from typing import TypeGuard
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, PodsGone, TriedChanges
+from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, PodsGone, SuggestedChange, TriedChanges
 from dra_plan.documents.verdict_parts import AloneVerdict
 from dra_plan.documents.verdicts import DEVICES, TRIED, OwnerVerdict
 from dra_plan.planner.certainty import OF_VOLUMES
@@ -52,8 +53,7 @@ WithNodes = Callable[[OwnerVerdict, Owner, PodRecord, NodeRefusals, VerdictRun],
 """The verdict with the obstacles of a pod on each node in a run."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrialGround:
+class TrialGround(Struct, frozen=True):
     """The input without the objects that the API server rejects, and its run. All trials start from them.
 
     `closely` are the owners that are examined closely, and `is_explained` returns whether a pod belongs to one of them.
@@ -173,7 +173,9 @@ class OwnerTrials:
             found = [one for one in claims.known if made.is_met_by(one)]
         found = [one for one in found if not _evicts_by_label(one, index.inventory)]
         pods = {pod.key: pod for pod in index.inventory.pods}
-        found = [with_staying(self._repairs.told(one), pods) for one in found]
+        found = [with_staying(self._repairs.with_failing(self._repairs.told(one), plan), pods) for one in found]
+        leaving = {pod for one in found for each in one.changes if _is_awaited(each) for pod in each.pods}
+        found = [one for one in found if not _releases_only(one, leaving) or any(map(_is_awaited, one.changes))]
         kept = [one for one in found if not _releases_only(one, siblings)]
         held = sorted({pod for one in found if one not in kept for pod in _released_by(one)})
         return structs.replace(
@@ -288,6 +290,11 @@ def _evicts_by_label(of: TriedChanges, inventory: Inventory) -> bool:
     before, after = node.metadata.labels or {}, {**(node.metadata.labels or {}), **labels}
     there = (pod for pod in inventory.pods if pod.spec.node_name == of.node)
     return any(matches(pod, of.node, before) and not matches(pod, of.node, after) for pod in there)
+
+
+def _is_awaited(change: SuggestedChange) -> TypeGuard[PodsGone]:
+    """Return whether the change is to wait for pods that are being deleted, which also releases their claims."""
+    return isinstance(change, PodsGone) and change.code == "await-pods"
 
 
 def _releases_only(of: TriedChanges, pods: set[str]) -> bool:

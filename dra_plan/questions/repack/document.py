@@ -10,7 +10,7 @@ from dra_plan.documents.base import Amount, DocumentPart, HeldDevices, ObjectNam
 
 RepackOutcome = Literal["Fits", "Moves", "Impossible", "Undecided"]
 """Fits: no move is needed. Moves: the waves make enough room. Impossible: it is proved that no allowed moves make
-enough room. Undecided: there are neither moves nor a proof."""
+enough room. Undecided: neither moves nor a proof were found."""
 
 AskedRoom = Literal["Free", "For", "Most"]
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
+
+from msgspec import Struct
 
 from dra_plan.api.core import (
     Node,
@@ -44,8 +45,7 @@ NamespaceLabels = Callable[[str], Mapping[str, str]]
 """A function that returns the labels of a namespace, or {} if it is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """An affinity term of a pod.
 
     It selects pods by label in `namespaces` and in the namespaces that `namespace_selector` selects.
@@ -67,8 +67,7 @@ class Term:
         return labels_match(self.selector, pod.metadata.labels)
 
 
-@dataclass(frozen=True, slots=True)
-class AffinityTerms:
+class AffinityTerms(Struct, frozen=True):
     """The affinity terms of a pod."""
 
     required: tuple[Term, ...] = ()

@@ -8,6 +8,7 @@ devices of claims use (KEP-5517) are included.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -50,7 +51,13 @@ def amount(name: str, nano: int) -> int:
 
 def amounts(listed: Mapping[str, QuantityText]) -> Amounts:
     """Return the amounts in a resource list as comparable numbers, including `pods` if the list has it."""
-    return _comparable({name: parse(text).nano for name, text in listed.items()})
+    return _amounts_of(tuple(listed.items())).copy()
+
+
+@lru_cache(maxsize=1_000)
+def _amounts_of(listed: Iterable[tuple[str, QuantityText]]) -> Amounts:
+    """Return the amounts of a list: most nodes of a fleet have one of a few lists."""
+    return _comparable({name: parse(text).nano for name, text in listed})
 
 
 def amount_text(resource: str, number: int) -> str:
