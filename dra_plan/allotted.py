@@ -27,9 +27,9 @@ class OutOfTimeError(DraPlanError, TimeoutError):
 
 @contextmanager
 def allotted(seconds: float | None, progress: Callable[[int, int], None] | None = None) -> Iterator[None]:
-    """Within the block, limit the time of this thread and report progress to `progress`.
+    """Within the block, limit the time of this thread, and send progress reports to `progress`.
 
-    `check` raises OutOfTimeError when the time is up. A longer limit does not extend the limit of an outer block.
+    When the time is up, `check` raises OutOfTimeError. An inner block cannot extend the limit of an outer block.
     """
     ends, hears = _ends.get(), _hears.get()
     if seconds is not None and (ends is None or time.monotonic() + seconds < ends[0]):

@@ -19,7 +19,7 @@ from .errors import InputError, UsageError
 from .releases import Target
 
 Objects = dict[str, Any] | Iterable[dict[str, Any]]
-"""Kubernetes objects as plain dicts, or a single one as a dict."""
+"""One Kubernetes object as a plain dict, or several of them."""
 
 _MOST = 2**63
 """The upper bound for a number of steps, nodes or processes; this number and larger ones are rejected."""
@@ -51,7 +51,7 @@ _NOTHING: Mapping[str, Any] = {
 
 
 def names(given: str | Iterable[str] | None, argument: str = "names") -> tuple[str, ...]:
-    """Return the names in an argument, which is one name, several names or None. Raises UsageError for other values."""
+    """Return the names in an argument that is one name, several names or None. Raises UsageError for other values."""
     if given is None or isinstance(given, str):
         return (given,) if given is not None else ()
     wrong: Any = given
@@ -64,16 +64,16 @@ def names(given: str | Iterable[str] | None, argument: str = "names") -> tuple[s
 
 
 def required(given: Any, kind: Any, argument: str, what: str) -> Any:
-    """Return the value if it is of type `kind`. Raises UsageError otherwise; `what` describes the expected value."""
+    """Return the value if it has the type `kind`. Otherwise, raise a UsageError saying that `what` was expected."""
     if not isinstance(given, kind):
         raise _unlike(argument, what, given)
     return given
 
 
 def optional(given: Any, kind: Any, argument: str, what: str) -> Any:
-    """Return the value if it is None or of type `kind`.
+    """Return the value if it is None or has the type `kind`.
 
-    Raises UsageError otherwise; `what` describes the expected value.
+    Otherwise, raise a UsageError saying that `what` was expected.
     """
     return None if given is None else required(given, kind, argument, what)
 
@@ -86,7 +86,7 @@ def callback(given: Any, argument: str) -> Any:
 
 
 def able(given: Any, method: str, argument: str, what: str) -> Any:
-    """Return the value if it has this method. Raises UsageError otherwise; `what` describes the expected value."""
+    """Return the value if it has this method. Otherwise, raise a UsageError saying that `what` was expected."""
     if not callable(getattr(given, method, None)):
         raise _unlike(argument, what, given)
     return given
@@ -114,9 +114,9 @@ def at_least_one(given: Any, argument: str) -> int:
 
 
 def seconds(given: Any, argument: str) -> float | None:
-    """Return the number of seconds, or None if the value is None.
+    """Return the number of seconds as a float, or None.
 
-    Raises UsageError unless the value is a number of at least 0.
+    Raises UsageError unless the value is None or a number of at least 0.
     """
     if given is None:
         return None
@@ -129,7 +129,7 @@ def seconds(given: Any, argument: str) -> float | None:
 
 
 def label_selector(given: str | LabelSelector | None) -> LabelSelector | None:
-    """Return the label selector, parsed if it is text. Raises UsageError if it is invalid."""
+    """Return the label selector in an argument, which may also be text. Raises UsageError for an invalid selector."""
     if isinstance(given, str):
         return parse_selector(given)
     found: LabelSelector | None = optional(given, LabelSelector, "selector", 'labels such as "a=b,c in (d,e)"')
@@ -150,7 +150,7 @@ def asked_release(
     quirks: str = "upstream",
     strict_version: bool = False,
 ) -> AskedRelease:
-    """Return the release that the caller asked for. If there is no version, the input determines it.
+    """Return the release that the caller asked for. Without a version, the release is determined from the input.
 
     Raises UsageError for arguments of the wrong type.
     """
@@ -172,13 +172,13 @@ def target_of(
 ) -> Target:
     """Return the target for a version, changed feature gates and a quirk mode.
 
-    If there is no version, the input determines it. Raises UsageError for invalid arguments.
+    Without a version, the release is determined from the input. Raises UsageError for invalid arguments.
     """
     return asked_release(kubernetes_version, feature_gates, quirks).target(inventory)
 
 
 def list_of(given: Any, argument: str, what: str) -> list[Any]:
-    """Return an argument that takes several values as a list.
+    """Return the items of an argument as a list.
 
     Raises UsageError for a string, a path or a single object.
     """
@@ -188,7 +188,7 @@ def list_of(given: Any, argument: str, what: str) -> list[Any]:
 
 
 def paths_of(given: Any, argument: str = "paths") -> list[str | os.PathLike[str]]:
-    """Return the paths in an argument, which is one path or several. Raises UsageError for other values."""
+    """Return the paths in an argument that is one path or several. Raises UsageError for other values."""
     found = [given] if isinstance(given, str | os.PathLike) else list_of(given, argument, "paths")
     for path in found:
         required(path, (str, os.PathLike), argument, "paths")
@@ -210,10 +210,10 @@ def _unlike(argument: str, wanted: str, given: Any) -> UsageError:
 
 
 def yaml_of(path: str, option: str, most: int) -> Any:
-    """Return the content of the YAML or JSON file given with an option.
+    """Return the content of a YAML or JSON file. `option` is the option that names the file.
 
-    Raises InputError, which names the option and the path, if the file cannot be read, is larger than `most` bytes, or
-    is neither YAML nor JSON.
+    Raises an InputError that names the option and the file if it cannot be read, is larger than `most` bytes, or is
+    neither YAML nor JSON.
     """
     from pathlib import Path
 

@@ -13,8 +13,8 @@ from .questions.methods import Questions
 class Cluster(Questions, LoadedCluster):
     """Kubernetes objects and the release to simulate. A cluster is immutable: `at` and the edits return a new cluster.
 
-    Intermediate results, such as pools and compiled selectors, are cached and shared with clusters made from this one,
-    as far as they still apply. Arguments that take several names also take a single name.
+    Intermediate results, such as pools and compiled selectors, are cached. A new cluster shares the results that still
+    apply to it. Arguments that take several names also take a single name.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""The exceptions that callers of dra-plan may catch. All others derive from them."""
+"""The base classes of the exceptions that callers of dra-plan may catch."""
 
 from __future__ import annotations
 

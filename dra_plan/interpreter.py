@@ -1,7 +1,7 @@
 """Process-wide settings: the recursion limit and garbage collection.
 
-No other module may change them. Each user adds the frames that it needs to the recursion limit and removes them again,
-so users in several threads do not disturb each other.
+Only this module changes them. Each user increases the recursion limit by the frames that it needs and later decreases
+it again, so users in several threads do not disturb each other.
 """
 
 import gc
@@ -15,9 +15,9 @@ _lock = Lock()
 
 @contextmanager
 def more_frames(frames: int) -> Iterator[None]:
-    """Within the block, allow this many more nested calls of Python functions.
+    """Within the block, allow this many additional nested calls of Python functions.
 
-    This is safe only for functions in Python, because since Python 3.11 their frames use no C stack.
+    This is safe only for functions written in Python, because since Python 3.11 their frames use no C stack.
     """
     _shift(frames)
     try:

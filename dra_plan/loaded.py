@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar, Unpack
 
+from msgspec import structs
+
 from dra_plan.allotted import allotted
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.identity import told_apart
@@ -49,8 +51,8 @@ A = TypeVar("A", bound=PrintedAnswer[Any])
 class LoadedCluster:
     """Kubernetes objects and the release to simulate. A cluster is immutable: `at` and the edits return a new cluster.
 
-    Intermediate results, such as pools and compiled selectors, are cached and shared with clusters made from this one,
-    as far as they still apply. Arguments that take several names also take a single name.
+    Intermediate results, such as pools and compiled selectors, are cached. A new cluster shares the results that still
+    apply to it. Arguments that take several names also take a single name.
     """
 
     __slots__ = ("_asked", "_edits", "_ignored", "_inventory", "_read", "_view")
@@ -64,7 +66,7 @@ class LoadedCluster:
         edits: tuple[AppliedEdit, ...] = (),
         ignored: frozenset[str] = frozenset(),
     ) -> None:
-        """Create a cluster. `asked` determines the target, and `read` reads the input for `validate`."""
+        """Create a cluster. The target is derived from `asked`, and `read` reads the input for `validate`."""
         self._inventory, self._view, self._asked, self._read = inventory, view, asked, read
         self._edits, self._ignored = edits, ignored
 
@@ -85,9 +87,9 @@ class LoadedCluster:
         They override the objects in `snapshot`, which is a cluster that was read earlier (`dra_plan.read_cluster`).
         Namespaced objects without a namespace are put into `namespace`.
 
-        The default of `kubernetes_version` is the snapshot's release. Without a snapshot, it is the kubelets' minor
-        version if all Nodes have the same one, and otherwise 1.36. For a version without recorded data, the nearest
-        version that has such data is simulated, with a warning.
+        `kubernetes_version` defaults to the release of the snapshot. Without a snapshot, it defaults to the minor
+        version of the kubelets if all Nodes have the same one, and otherwise to 1.36. If a version has no recorded
+        data, the nearest version that has recorded data is simulated, with a warning.
 
         Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read or decoded, and for objects
         that cannot be told apart. Raises UsageError for an invalid version, gate or quirks mode and, if
@@ -170,8 +172,8 @@ class LoadedCluster:
     ) -> Self:
         """Return the same objects with another release, other gates or other quirks.
 
-        Omitted arguments stay as they are. `feature_gates` contains all gates that differ from the release's defaults.
-        Raises UsageError for unknown gates.
+        Omitted arguments do not change. `feature_gates` replaces all gates that differ from the defaults of the
+        release. Raises UsageError for unknown gates.
         """
         before = self._asked
         asked = asked_release(
@@ -180,29 +182,29 @@ class LoadedCluster:
             before.quirks if quirks is None else quirks,
             strict_version=before.strict_version,
         )
-        asked = replace(asked, reported=before.reported, runtime_config=before.runtime_config)
-        return self._under(replace(asked, served=before.served))
+        asked = structs.replace(asked, reported=before.reported, runtime_config=before.runtime_config)
+        return self._under(structs.replace(asked, served=before.served))
 
     def reported(self, gates: Mapping[str, bool]) -> Self:
         """Return the same cluster with the feature gates that its scheduler reports (`dra_plan.gates_of_metrics`).
 
-        They replace the gates that the API server reports, but not the gates that were set explicitly.
+        The scheduler's gates replace those that the API server reports. Gates that were set explicitly do not change.
         """
-        return self._under(replace(self._asked, reported=gates_of(gates, "gates")))
+        return self._under(structs.replace(self._asked, reported=gates_of(gates, "gates")))
 
     def serving(self, runtime_config: Mapping[str, bool]) -> Self:
         """Return the same cluster with an API server that has this `--runtime-config`. `{}` means the default.
 
         Until this method is called, a cluster accepts all API versions that its release can serve.
         """
-        return self._under(replace(self._asked, runtime_config=gates_of(runtime_config, "runtime_config")))
+        return self._under(structs.replace(self._asked, runtime_config=gates_of(runtime_config, "runtime_config")))
 
     def _under(self, asked: AskedRelease) -> Self:
         view = self._view.at(asked.target(self._inventory))
         return type(self)(self._inventory, view, asked, self._read, self._edits, self._ignored)
 
     def ignoring(self, *codes: str) -> Self:
-        """Return the same cluster, with answers that neither report nor count warnings with these codes.
+        """Return the same cluster. Its answers omit warnings with these codes and do not count them.
 
         Raises UsageError for an unknown code.
         """
@@ -214,7 +216,7 @@ class LoadedCluster:
     # What if
 
     def cordon(self, *nodes: str) -> Self:
-        """Return the cluster with these nodes cordoned. Raises UsageError, like all edits, for an unknown node.
+        """Return the cluster with these nodes cordoned. Like all edits, this raises UsageError for an unknown node.
 
         Nodes are given by name or by a label selector such as `rack=r2`.
         """
@@ -289,14 +291,14 @@ class LoadedCluster:
     def applied(self, objects: LoadedCluster) -> Self:
         """Return the cluster after `kubectl apply` of these objects.
 
-        The cluster's values of omitted statuses and UIDs are kept.
+        Objects keep the status and UID that the new ones omit.
         """
         from .whatif import Apply
 
         return self.edited(Apply(required(objects, LoadedCluster, "objects", "a Cluster").inventory))
 
     def restarted(self) -> Self:
-        """Return the cluster with every pod scheduled again, as after an upgrade of all nodes.
+        """Return the cluster after all pods have been evicted and are pending again, as after an upgrade of all nodes.
 
         DaemonSet pods stay on their nodes.
         """
@@ -321,7 +323,7 @@ class LoadedCluster:
 
     def question(self, owners: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Question:
         """Return the question with these options. Raises UsageError for invalid options."""
-        return replace(question(owners, options), runtime_config=self._asked.runtime_config)
+        return structs.replace(question(owners, options), runtime_config=self._asked.runtime_config)
 
     def allotted(self, timeout: float | None, progress: Progress | None) -> AbstractContextManager[None]:
         """Limit the time for an answer within the block (`dra_plan/allotted.py`).
@@ -331,7 +333,7 @@ class LoadedCluster:
         return allotted(seconds(timeout, "timeout"), callback(progress, "progress"))
 
     def with_edits(self, answer: A) -> A:
-        """Return the answer with this cluster and its edits added, and without the ignored warnings."""
+        """Return the answer with this cluster and its edits, and without the ignored warnings."""
         drawn = (self.inventory, self.view)
         return replace(answer, what_if=self._edits, ignored=self._ignored, drawn=drawn)
 
@@ -353,14 +355,14 @@ class LoadedCluster:
         return self._read()
 
     def target_with(self, gate: str) -> Target:
-        """Return the target with a gate that the input shows to be enabled.
+        """Return the target with a gate enabled because the input shows that it is on.
 
-        A gate that the user set explicitly stays as it is.
+        A gate that the user set explicitly does not change.
         """
         return self._asked.serving(gate).target(self._inventory)
 
     def with_gate(self, gate: str) -> Self:
-        """Return the same cluster with this gate enabled. A gate that the user set explicitly stays as it is."""
+        """Return the same cluster with this gate enabled. A gate that the user set explicitly does not change."""
         return self._under(self._asked.serving(gate))
 
     @property

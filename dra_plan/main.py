@@ -62,7 +62,7 @@ def run_plugin() -> None:
 
 
 def complete_plugin() -> None:
-    """Print the plugin's completions in the format of kubectl: one per line, and then the directive for the shell."""
+    """Print the completions of the plugin as kubectl expects them: one per line, followed by the shell directive."""
     from .cli.completion import candidates
 
     sys.stdout.writelines(f"{line}\n" for line in candidates(program(), sys.argv[1:]))

@@ -14,12 +14,13 @@ _LIMITS = ((2, 0), (4, 1), (7, 2))
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most similar to this name, or None if no name is similar enough. Case is ignored.
 
-    The first rule that finds a name decides:
+    The following are tried in order:
 
-    1. The name with the fewest typing errors, if there are only a few. A typing error is a missing, added or replaced
-    character, or two swapped characters. Among equals, the name with the longest common ending wins, because people
-    drop digits from the middle of a number: `node-0002` means node-00002, not node-00020. 2. The only name with the
-    same words in another order. 3. The name that has the most in common with this name.
+    1. A name with only a few typing errors, that is, missing, added, replaced or swapped characters. If there are
+       several, the one with the fewest errors, and then the one with the longest common ending, because people drop
+       digits from the middle of a number: `node-0002` means node-00002, not node-00020.
+    2. The only name that has the same words in another order.
+    3. The name that has most in common with this name.
     """
     by_folded: dict[str, str] = {}
     for candidate in sorted(set(known)):
@@ -42,7 +43,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def the_nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the nearest name, or None if two names are equally near: `sdd`, for example, may mean `hdd` or `ssd`."""
+    """Return the nearest name, or None if two names are equally near. For example, `sdd` may mean `hdd` or `ssd`."""
     found = nearest(name, known)
     if found is None:
         return None
@@ -52,10 +53,10 @@ def the_nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def misspelt(name: str, known: Iterable[str]) -> str | None:
-    """Return the nearest name whose words are the same except for typing errors, or None if there is none.
+    """Return the nearest name that has the same words apart from typing errors, or None if there is none.
 
-    Names that differ in a word or in a digit are different names: `mig.example.com` is not a misspelt
-    `gpu.example.com`. If no such name exists, the only name with the same words in another order is returned.
+    Different digits are not typing errors, and `mig.example.com` is not a misspelt `gpu.example.com`. If there is no
+    such name, the only name that has the same words in another order is returned.
     """
     names = list(known)
     alike = [other for other in names if _has_words_of(name.lower(), other.lower())]
@@ -69,10 +70,11 @@ _OF_DRIVERS = frozenset({"dra", "driver", "drivers", "k8s", "resource", "resourc
 
 
 def renamed_driver(name: str, known: Iterable[str]) -> str | None:
-    """Return the only known name whose words include those of this driver's name, or are included in them, or None.
+    """Return the only known name that can be a new name of this driver, or None.
 
-    For example, `gpu.intel.com` may be the new name of `gpu.resource.intel.com`. The names must share the vendor's name
-    and at least one more word, so `nic.example.com` cannot be a new name of `gpu.example.com`.
+    Such a name has all words of the old name, or only words of the old name, and shares the vendor's name and at least
+    one more word. For example, `gpu.intel.com` may be the new name of `gpu.resource.intel.com`, but `nic.example.com`
+    is not a new name of `gpu.example.com`.
     """
     mine = _device_words(name)
     found = set()
@@ -126,7 +128,10 @@ def _rank(name: str, other: str, limit: int) -> tuple[int, int, int, str] | None
 
 
 def distance(one: str, other: str, limit: int) -> int:
-    """Return the number of characters to add, remove, replace or swap with a neighbour, up to `limit` + 1."""
+    """Return the edit distance of two texts, up to `limit` + 1.
+
+    An edit adds, removes or replaces a character, or swaps two neighbouring characters.
+    """
     before: list[int] = []
     row = list(range(len(other) + 1))
     for at, char in enumerate(one, start=1):

@@ -1,4 +1,4 @@
-"""The options of all questions, with the Python type and the command-line flag of each.
+"""The options of all questions. Each has a Python type, and most have a command-line flag.
 
 An option is a field of a `TypedDict`. Each question takes its options as `**options: Unpack[...]`, with a TypedDict
 that derives from those in this module. A field with a `Flag` is also an option of the question's command
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from dra_plan.planner.question import Progress
 
 Names = str | Iterable[str] | None
-"""One or several names. None or an empty iterable means that nothing is selected."""
+"""One name or several names. None or an empty iterable makes no selection."""
 
 DEFAULTS: Mapping[str, Any] = {"quirks": "upstream", "jobs": 1, "color": "auto"}
-"""The defaults of options. For options that are not listed, the default is False for a bool and otherwise None."""
+"""The defaults of options. Other options default to False if they are bools, and to None otherwise."""
 
 
 NODE_GROUP = "NAME[=NODE|FILE][,max=N,...]"
@@ -258,7 +258,7 @@ class WithoutNodes(TypedDict, total=False):
 
 
 class DevicesOnly(TypedDict, total=False):
-    """The options that select what is checked on a node."""
+    """The options that limit what is checked on a node."""
 
     devices_only: Annotated[
         bool,
@@ -295,9 +295,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def spelled_out(function: F) -> F:
-    """Return the function with each option of `**options: Unpack[GROUP]` listed in its signature.
+    """Return the function with a signature that lists each option of `**options: Unpack[GROUP]`.
 
-    The function raises TypeError for unknown options.
+    The function raises TypeError for other options.
     """
     plain = inspect.signature(function)
     group = _group(function, next(p for p in plain.parameters.values() if p.kind is p.VAR_KEYWORD))
@@ -324,7 +324,7 @@ def spelled_out(function: F) -> F:
 
 
 def within_its_time(function: F) -> F:
-    """Return the function with a time limit: it raises OutOfTimeError after the time in its `timeout` option.
+    """Return the function with a time limit. It raises OutOfTimeError when the time in its `timeout` option is up.
 
     The function must have the options of `Allotted`.
     """
@@ -357,7 +357,7 @@ class _Lenient(dict[str, Any]):
 
 
 def flags(group: type[Any]) -> Iterator[tuple[str, Any, Flag]]:
-    """Yield the name, Python type and flag of each option in a group that exists on the command line."""
+    """Yield the name, Python type and flag of each option in a group that the command line offers."""
     for name, hint in group.__annotations__.items():
         if "Flag(" in str(getattr(hint, "__forward_arg__", hint)):
             names = _Lenient(vars(sys.modules[hint.__forward_module__]))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 MOST_VALUES = 100_000
-"""The maximum number of values in a cache whose size depends on the input."""
+"""The maximum number of values in a cache."""
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -56,5 +56,5 @@ class Remembered(Generic[_Key, _Value]):
             self.has_dropped = True
 
     def clear(self) -> None:
-        """Drop all values, for example because something that they depend on, other than the keys, has changed."""
+        """Drop all values. Call this when something changes that the values depend on but the keys do not contain."""
         self._values.clear()

@@ -78,9 +78,9 @@ def gather_pools(objects: Objects, node: Names = None, **release: Unpack[Release
 def schedule(objects: Objects, *owners: str, **options: Unpack[SchedulingOptions]) -> SchedulePlan:
     """Schedule the pods of plain Kubernetes objects, which are not modified. See `Cluster.schedule`.
 
-    By default, `api_server` is a real API server if defects are fixed. Otherwise, it is the API server with which most
-    outcomes were recorded, which also shows finished pods to the scheduler. Raises UsageError for invalid options, and
-    InputError for objects that cannot be decoded.
+    If defects are fixed, `api_server` defaults to a real API server. Otherwise, it defaults to the API server with
+    which most outcomes were recorded, which also shows finished pods to the scheduler. Raises UsageError for invalid
+    options, and InputError for objects that cannot be decoded.
     """
     from dra_plan.scheduler.simulation import REAL, RECORDED
 

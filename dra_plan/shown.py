@@ -53,12 +53,12 @@ def printable(text: str) -> str:
 
 
 def in_json(document: str) -> str:
-    """Return equivalent JSON, with characters that could control a terminal escaped."""
+    """Return equivalent JSON in which characters that could control a terminal are escaped."""
     return _in_quotes(document, lambda char: "".join(f"\\u{unit:04x}" for unit in _utf16(char)))
 
 
 def in_yaml(document: str) -> str:
-    """Return equivalent YAML, with characters that could control a terminal escaped.
+    """Return equivalent YAML in which characters that could control a terminal are escaped.
 
     Each text for which `acts` is true must be in double quotes.
     """
@@ -66,7 +66,7 @@ def in_yaml(document: str) -> str:
 
 
 def value(given: object) -> str:
-    """Return a value in Python syntax, truncated if it is long. A number with too many digits is described instead."""
+    """Return a value in Python syntax. Long values are truncated, and numbers with too many digits are described."""
     try:
         text = repr(given)
     except ValueError:

@@ -7,10 +7,10 @@ from typing import Any
 
 DUMP = (
     "kubectl get nodes,ns,pods,deploy,rs,sts,ds,jobs,cj,pvc,pv,sc,csinodes,csidrivers,csistoragecapacities,"
-    "volumeattachments,limits,quota,pc,pdb,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates "
-    "-A -o json > cluster.json"
+    "volumeattachments,limits,quota,pc,runtimeclasses,pdb,resourceslices,deviceclasses,resourceclaims,"
+    "resourceclaimtemplates -A -o json > cluster.json"
 )
-"""The kubectl command that writes the input for most questions to a file."""
+"""The kubectl command that collects the input for most questions."""
 
 NAMES = 3
 """The maximum number of names that a sentence lists."""
@@ -24,9 +24,9 @@ def listed(names: list[str], most: int = NAMES) -> str:
 
 
 def values(found: Iterable[tuple[Any, int]], others: int, missing: int = 0) -> list[str]:
-    """Return a text for each value with the number of devices that have it.
+    """Return a text for each value and the number of devices that have it.
 
-    Two more texts follow if needed: the number of other values, and the number of devices without a value.
+    Two more texts follow, if needed: the number of other values, and the number of devices without a value.
     """
     said = [f"{value(one)} on {count}" for one, count in found]
     if said:

@@ -23,6 +23,7 @@ STARTED = "2026-01-01T00:00:00Z"
 API_VERSIONS = {
     "apps/v1": ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
     "batch/v1": ("CronJob", "Job"),
+    "node.k8s.io/v1": ("RuntimeClass",),
     "policy/v1": ("PodDisruptionBudget",),
     "resource.k8s.io/v1": ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"),
     "resource.k8s.io/v1beta2": ("DeviceTaintRule",),

@@ -5,7 +5,7 @@ A constraint has no state of its own; the ledger records the values of the devic
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from dra_plan.api.resource import DeviceAttribute, DeviceConstraint
 from dra_plan.releases import Features, Quirks
@@ -23,8 +23,7 @@ UNKNOWN: AttributeValue = ("unknown", None)
 """A value whose type this release does not know. It agrees with no value, not even with itself."""
 
 
-@dataclass(slots=True, eq=False, frozen=True)
-class Constraint:
+class Constraint(Struct, frozen=True, eq=False):
     """A constraint of a claim.
 
     `index` is its position in the claim. `requests` are the requests that it applies to; if empty, it applies to all.
@@ -81,13 +80,11 @@ class Constraint:
         return False
 
 
-class MatchAttribute(Constraint):
+class MatchAttribute(Constraint, frozen=True, eq=False):
     """A constraint that requires all devices to have the same value of an attribute.
 
     If the values are lists, all devices must have an element in common.
     """
-
-    __slots__ = ()
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeDiffers | None:
         """Return why the device does not agree with the devices taken so far, or None if it agrees.
@@ -125,8 +122,7 @@ class MatchAttribute(Constraint):
         ledger.leak_pin(self, pinned if count else self.value(device))
 
 
-@dataclass(slots=True, eq=False, frozen=True)
-class DistinctAttribute(Constraint):
+class DistinctAttribute(Constraint, frozen=True, eq=False):
     """A constraint that requires all devices to have different values of an attribute.
 
     If the values are lists, no two devices may have an element in common.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from dra_plan.api.resource import ResourceSliceSpec
 from dra_plan.errors import UsageError
@@ -82,8 +83,7 @@ def _near(text: str, devices: Sequence[DeviceID]) -> str:
 # -- contradictions in a pool ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolProblem:
+class PoolProblem(Struct, frozen=True, kw_only=True):
     """A problem that makes a pool invalid. `str()` returns upstream's message.
 
     If `twice` is true, two devices are named `device` or, if `device` is empty, two counter sets are named

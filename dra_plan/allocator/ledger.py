@@ -298,7 +298,8 @@ class AllocatedState:
             if result.admin_access:
                 continue
             pool = result.driver, result.pool
-            self._uses.pop(pool, None)
+            if self._uses:
+                self._uses.pop(pool, None)
             device = DeviceID(*pool, result.device)
             if self._kept:
                 self._keep(device)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
 
 import msgspec
+from msgspec import Struct, field
 
 from dra_plan.api import quantity
 from dra_plan.api.core import Node
@@ -130,8 +130,7 @@ class PoolSlice:
         return any(device.binding_conditions for device in self.object.spec.devices)
 
 
-@dataclass(slots=True, eq=False)
-class Pool:
+class Pool(Struct, eq=False):
     """A pool as a node sees it.
 
     `slices` are the slices with devices for the node, in search order, and `counter_slices` are those with counter

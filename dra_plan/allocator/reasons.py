@@ -6,8 +6,9 @@ says what an error is about; its message is upstream's, to be shown but never pa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
 
 from dra_plan.errors import DraPlanError
 
@@ -169,8 +170,7 @@ ErrorCode = Literal[
 """The kinds of errors, described in docs/reasons.md."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """The cause of an error: its kind, upstream's message, and the objects that it is about.
 
     `claim` is NAMESPACE/NAME, `request` is REQUEST or REQUEST/ALTERNATIVE, and `gate` is the feature gate that is off.

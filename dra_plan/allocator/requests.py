@@ -6,8 +6,9 @@ A Want is a request or one of its alternatives. Nothing here depends on the node
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from dra_plan.api.meta import QuantityText
 from dra_plan.api.resource import (
@@ -43,8 +44,7 @@ Compile = Callable[[str], "Selector"]
 """A function that compiles an expression. It raises ValueError with the compiler's message."""
 
 
-@dataclass(slots=True, eq=False)
-class SelectorCondition:
+class SelectorCondition(Struct, eq=False):
     """A selector of the class `class_name` or, if this is None, of a request. `index` is its position there."""
 
     claim: str
@@ -89,8 +89,7 @@ class SelectorCondition:
         return SelectorError(cause, self.index, self.expression, str(error), device, of_device)
 
 
-@dataclass(slots=True, eq=False)
-class Want:
+class Want(Struct, eq=False):
     """A request of a claim, or one alternative of a firstAvailable request.
 
     `count` is the number of devices needed; if `takes_all` is true, the number depends on the node. `problem` is the
@@ -136,8 +135,7 @@ class Want:
         return None
 
 
-@dataclass(slots=True, eq=False)
-class ClaimRequests:
+class ClaimRequests(Struct, eq=False):
     """A claim, prepared for the search.
 
     `requests` has a list for each request: its alternatives or, if it has none, the request itself. `alternatives` says

@@ -401,6 +401,29 @@ class PriorityClass(Object, frozen=True):
     preemption_policy: str | None = None
 
 
+class RuntimeClassOverhead(Object, frozen=True):
+    """The resources that running a pod takes in addition to its containers."""
+
+    pod_fixed: dict[str, QuantityText] = {}
+
+
+class RuntimeClassScheduling(Object, frozen=True):
+    """What the API server adds to pods, so that they run only on nodes with the runtime."""
+
+    node_selector: dict[str, str] = {}
+    tolerations: list[Toleration] = []
+
+
+class RuntimeClass(Object, frozen=True):
+    """A container runtime that pods can name (node.k8s.io/v1)."""
+
+    api_version: str = "node.k8s.io/v1"
+    kind: str = "RuntimeClass"
+    metadata: ObjectMeta = ObjectMeta()
+    overhead: RuntimeClassOverhead = RuntimeClassOverhead()
+    scheduling: RuntimeClassScheduling = RuntimeClassScheduling()
+
+
 class PodDisruptionBudgetSpec(Object, frozen=True):
     """The specification of a disruption budget: the pods that it protects, and how many must stay.
 

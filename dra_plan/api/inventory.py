@@ -12,7 +12,17 @@ from typing import Annotated, NamedTuple
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from .core import LimitRange, Namespace, Node, Pod, PodDisruptionBudget, PriorityClass, ResourceQuota, Service
+from .core import (
+    LimitRange,
+    Namespace,
+    Node,
+    Pod,
+    PodDisruptionBudget,
+    PriorityClass,
+    ResourceQuota,
+    RuntimeClass,
+    Service,
+)
 from .meta import FieldPath, Object
 from .resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from .scheduling import GroupWorkload, PodGroup
@@ -211,6 +221,7 @@ class Inventory:
     workloads: list[AnyWorkload] = field(default_factory=list)
     services: list[Service] = field(default_factory=list)
     priority_classes: list[PriorityClass] = field(default_factory=list)
+    runtime_classes: list[RuntimeClass] = field(default_factory=list)
     disruption_budgets: list[PodDisruptionBudget] = field(default_factory=list)
     quotas: list[ResourceQuota] = field(default_factory=list)
     limit_ranges: list[LimitRange] = field(default_factory=list)

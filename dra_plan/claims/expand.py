@@ -7,7 +7,8 @@ defines claim sets.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dra_plan.api.core import Pod, PodResourceClaim
 from dra_plan.api.inventory import Inventory, Notice, ObjectKey, Origin

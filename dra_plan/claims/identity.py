@@ -69,6 +69,9 @@ def _changed(inventory: Inventory, keys: Collection[ObjectKey], change: Any) -> 
 
 def _copies(inventory: Inventory) -> dict[str, list[ObjectKey]]:
     """Return the UIDs that several objects have, with the objects that lose them."""
+    uids = [uid for name in _IDENTIFIED for one in getattr(inventory, name) if (uid := one.metadata.uid)]
+    if len(set(uids)) == len(uids):
+        return {}
     first: dict[str, ObjectKey] = {}
     shared: dict[str, set[ObjectKey]] = {}
     for key, metadata in _objects(inventory):

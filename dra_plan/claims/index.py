@@ -28,7 +28,7 @@ from .sets import ClaimSet, Owner
 
 
 class AbsentPods:
-    """The pods that allocated claims are reserved for but that are missing from the input.
+    """The pods that are missing from the input although allocated claims are reserved for them.
 
     Pods are given as NAMESPACE/NAME, in the order of the claims.
     """
@@ -294,7 +294,7 @@ def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
 
 
 def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Iterator[Notice]:
-    """Yield a notice for each of these pods that still needs a claim from a template that is missing."""
+    """Yield a notice for each pod that still needs a claim from a missing template."""
     for owner, pod in asked:
         for entry in pod.spec.resource_claims:
             name = entry.resource_claim_template_name

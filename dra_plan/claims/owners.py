@@ -229,7 +229,8 @@ MOST_OWNERS = 32
 def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
     """Return whether the reference is to this object. Both must be in the same namespace.
 
-    UIDs are compared if both are known. Handwritten manifests have no UIDs, so otherwise kind and name are compared.
+    UIDs are compared if both are known. Otherwise, kind and name are compared, because handwritten manifests have no
+    UIDs.
     """
     uid = controller.metadata.uid
     if reference.uid and uid:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Notice, Origin
@@ -31,8 +31,7 @@ class Owner(NamedTuple):
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ClaimSet:
+class ClaimSet(Struct, frozen=True, kw_only=True):
     """A set of claims that must fit together on one node.
 
     `claims` are the pending claims, in the order of the pod's resourceClaims. `allocated` are the allocated claims,
@@ -69,7 +68,7 @@ def is_in_reach(claim: ResourceClaim, node: str, labels: Mapping[str, str] | Non
 def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
     """Return one set with the claims of all sets, without duplicates.
 
-    If a set has an error, so has the result.
+    If a set has an error, the result has it too.
     """
     sets = list(sets)
     error = next((one.error for one in sets if one.error is not None), None)
@@ -101,7 +100,8 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 def asked(claim_set: ClaimSet) -> Hashable:
     """Return what the claim set requests, or None if the set could not be formed.
 
-    Sets with equal results are searched alike, apart from rules that depend only on the node and the pod.
+    The search takes the same course for sets with equal results, apart from rules that depend only on the node and the
+    pod.
     """
     if claim_set.error is not None:
         return None

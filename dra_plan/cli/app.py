@@ -88,7 +88,7 @@ class ListedCommand(Protocol):
         """The type of the command: `plans`, `watches` or `plain`."""
 
     def function(self) -> Callable[..., Exit]:
-        """Return the function that the command runs. The function's module is imported only now."""
+        """Return the function that the command runs. The call imports the function's module."""
 
 
 class Own(NamedTuple):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from dra_plan.api.codes import checked
 from dra_plan.errors import UsageError
@@ -22,8 +23,7 @@ MOST_BYTES = 1_000_000
 _KEYS = ("select", "ignore", "per-file-ignores", "ignore-unknown", "fail-on", "ignore-warnings", "node-groups")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """The settings of a project. Settings that are not given are None or empty."""
 
     source: str = ""

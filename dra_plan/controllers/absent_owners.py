@@ -1,7 +1,7 @@
 """The actions of controllers whose object is not in the input, such as a ReplicaSet missing from a dump of its pods.
 
 Such a controller is assumed to want as many pods as it had at the start. It creates each pod like the one that it
-replaces. Missing claim templates are derived from the claims created from them, since a claim's spec is immutable.
+replaces. A missing claim template is derived from one of its claims, since the spec of a claim is immutable.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class ApiServer:
         if simulation.order == NAME:
             self.inventory.workloads = sorted(self.inventory.workloads, key=_name)
         self._templates = Index(self.inventory)
-        """Look-ups by which the claim templates are found, for as long as the templates are the same."""
+        """The index in which claim templates are looked up until they change."""
         self.start = simulation.clock.now
         self.quotas, self.ledger = quotas, QuotaLedger(quotas)
         self._has_special_claims = False
@@ -76,13 +76,11 @@ class ApiServer:
         self.crashed = False
         """True if the scheduler has crashed on a device taint rule (quirk E3) and no longer runs."""
         self.made: dict[str, int] = {}
-        """For each pod that a controller created, by UID, the number of pods that had ended or were ending at that
-        time.
-        """
+        """For each pod created by a controller, by UID, how many pods had ended or were ending at that time."""
         self._revisions: dict[str, object] = {}
         self._lost_nodes: dict[str, float] = {}
         self.evicted_at: dict[str, float] = {}
-        """The time already set for the eviction of each pod because of its node's taints, by UID."""
+        """The times that are already set for evictions by node taints, by the UID of the pod."""
         self._changed: dict[tuple[str, str, str], float] = {}
         self._last: ClusterState | None = None
         self._last_of: tuple[Inventory, int, int] = (self.inventory, 0, 0)
@@ -110,7 +108,7 @@ class ApiServer:
             each.metadata.controller is None and POD_CLAIM_ANNOTATION in (each.metadata.annotations or {})
             for each in simulation.inventory.claims
         )
-        """True if claims that were created for pods no longer say for which."""
+        """True if some claims that were created for pods no longer say for which pods."""
         self._generations: Counter[str] = Counter()
         self._names = {pod.key: uid for uid, pod in self._cluster.pods.items()}
         """The UIDs of present and former pods; the last pod for each namespace and name."""

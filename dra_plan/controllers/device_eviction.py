@@ -207,8 +207,8 @@ def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Itera
 def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration]) -> float:
     """Return for how many seconds the taint is tolerated: 0 without a toleration, infinity without a limit.
 
-    The lowest limit applies. Only tolerations whose effect is exactly NoExecute count: a pod with a toleration without
-    an effect is scheduled but still evicted (1.36.2, recorded in dt-16, dt-66).
+    The lowest limit applies. Only tolerations whose effect is exactly NoExecute count. If the effect of a toleration is
+    unset, the pod is scheduled but still evicted (1.36.2, recorded in dt-16, dt-66).
     """
     matching = [each for each in tolerations if each.effect == _NO_EXECUTE and tolerates(each, taint)]
     if not matching:

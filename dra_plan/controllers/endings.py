@@ -38,7 +38,7 @@ class Ending:
 def endings(ended: Sequence[EndedPod], pods: Iterable[Pod], made: Mapping[str, int]) -> list[Ending]:
     """Return the pods that ended although no event requested it, in the order in which they ended.
 
-    `made` gives, for each pod that a controller created, by UID, the number of pods that had ended before.
+    `made` has the pods that controllers created, by UID, each with the number of pods that had ended before.
     """
     by_owner: dict[tuple[str, str, str], list[Pod]] = defaultdict(list)
     for pod in pods:

@@ -21,7 +21,7 @@ from .state import Action, ClusterState, DeletePod, EndCause, WriteNode
 _NO_EXECUTE = "NoExecute"
 _OF_READY = {"False": NODE_NOT_READY, "Unknown": UNREACHABLE}
 DEFAULT_TOLERATION_SECONDS = 300
-"""The toleration, in seconds, that admission (DefaultTolerationSeconds) adds for nodes not ready or unreachable."""
+"""How many seconds every pod tolerates nodes that are not ready or unreachable (DefaultTolerationSeconds)."""
 NODE_MONITOR_SECONDS = 2.5
 """Half of the node monitor's period in seconds: how long it takes, on average, to notice a change of a condition."""
 GARBAGE_SECONDS = 50.0

@@ -1,6 +1,6 @@
-"""Amounts that a quota has too little of: who uses them, and in words.
+"""The exceeded amounts of a quota, in words, and the pods that use them.
 
-Usage consists of what exists now and of what pods use that are created first. A cluster shows only the former.
+Usage consists of what is used now and of what pods that are created first will use. A cluster shows only the former.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _NAMED_PODS = "StatefulSet"
 
 
 def first_pods(made: Iterable[object], objects: Iterable[object]) -> list[FirstPods]:
-    """Return the pods that are, or whose claims are, among the `made` objects, counted by workload.
+    """Return the pods in `made`, and the pods whose claims are in `made`, counted by workload.
 
-    `objects` contains all objects of the namespace, with these pods.
+    `objects` are all objects of the namespace, including these pods.
     """
     pods = {one.metadata.name: one for one in objects if isinstance(one, Pod)}
     names: dict[str, None] = {}
@@ -43,7 +43,7 @@ def _workload(name: str, pod: Pod | None) -> tuple[str, str]:
 
 
 def in_words(amounts: Sequence[OverQuota], namespace: str) -> str:
-    """Return a sentence such as `quota ml/gpus allows 28 h100 devices: 28 are used and 1 more is requested`."""
+    """Return a clause such as `quota ml/gpus allows 28 h100 devices: 28 are used and 1 more is requested`."""
     return f"quota {namespace}/{amounts[0].quota} allows {'; '.join(map(_one, amounts))}"
 
 

@@ -1,9 +1,9 @@
 """ResourceQuota and LimitRange: what the API server charges for an object, and which objects it rejects.
 
 A claim is charged for its requests when it is created, whatever is allocated later (KEP-4381, quota/v1/evaluator/core
-resource_claims.go): for each class under `CLASS.deviceclass.resource.k8s.io/devices` and the class's extended resource
-names, and as one object. A pod is charged for the extended resources that it requests; the claim that the scheduler
-creates for them is charged only for the rest.
+resource_claims.go). It is charged as one object, and its devices are charged by class, under
+`CLASS.deviceclass.resource.k8s.io/devices` and the class's extended resource names. A pod is charged for the extended
+resources that it requests; the claim that the scheduler creates for them is charged only for the rest.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ def counts_pods_or_claims(resource: str) -> bool:
 
 
 def never_counted(resource: str, classes: Sequence[str]) -> str:
-    """Return why nothing is ever counted under this resource name, or "" if something can be.
+    """Return why nothing is ever counted under this resource name, or "" if it can be used.
 
     Only names for the devices of a class are checked.
     """

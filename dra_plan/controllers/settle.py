@@ -58,7 +58,8 @@ SHARERS_AT_ONCE = 2
 """How many pods that share a claim end before the scheduler tries the replacement of the first one.
 
 Evictions, replacements and the claim controller race. In recordings, the claim is freed if one or two pods in a
-Deployment share it (dt-68, dt-69). With three, the replacements join before the last pod has left, endlessly (dt-08).
+Deployment share it (dt-68, dt-69). If three pods do, the replacements join before the last pod has left, and this never
+ends (dt-08).
 """
 
 FAILED_CREATE = "FailedCreate"
@@ -179,7 +180,7 @@ class Settling:
         self.before_time_passes: Callable[[float], None] = lambda _until: None
         """A callback that runs after everything that happens at one time, before the clock advances."""
         self._stopped: set[str] = set()
-        """Pods of which a claim was rejected in this round: their further claims are not created."""
+        """The pods for which a claim was rejected in this round. No more claims are created for them."""
         self.forks = Forks(self)
         """The changes that can be undone."""
 

@@ -165,7 +165,7 @@ class ClusterState:
     absent_owners: Sequence[AbsentOwner] = ()
     unlisted_templates: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
     has_device_taints: bool = True
-    """False only if no published device has a taint."""
+    """Whether any published device may have a taint."""
     known: Index | None = None
     """The index of another state with the same claim templates."""
 
@@ -219,6 +219,6 @@ class ClusterState:
 def needs_none(pod: Pod) -> bool:
     """Return whether the pod no longer needs its claims.
 
-    It does not if it has finished, or if it is deleted before it gets a node.
+    A pod that has finished does not need them, and neither does a pod that is deleted before it gets a node.
     """
     return ended(pod) or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)

@@ -41,7 +41,7 @@ TemplatePart = Annotated[
 
 MinCount = Meta(description="The number of pods in the gang that must find a node at the same time.")
 
-GroupPods = Meta(description="The number of pods in the group that the scheduler knows about.")
+GroupPods = Meta(description="The number of the group's pods that the scheduler knows.")
 
 
 def _written(name: str) -> str:
@@ -121,22 +121,22 @@ class ObjectName(DocumentPart, frozen=True, kw_only=True):
 
 
 class HeldDrain(DocumentPart, frozen=True, kw_only=True):
-    """Disruption budgets for which `kubectl drain` waits, because they allow fewer evictions than the drain needs."""
+    """Disruption budgets that make `kubectl drain` wait, because they allow fewer evictions than the drain needs."""
 
     namespace: str
     budgets: Annotated[
         list[str],
         Meta(
             description=(
-                "The name of the budget. There are several if the pods have more than one budget; such pods "
-                "are never evicted."
+                "The name of the budget. There are several names if the pods have several budgets; such "
+                "pods are never evicted."
             )
         ),
     ]
     allowed: Annotated[
         Amount, Meta(description="The number of evictions that the budget still allows at the start of the drain.")
     ]
-    pods: Annotated[list[str], Meta(description="The pods with this budget that the drain evicts.")]
+    pods: Annotated[list[str], Meta(description="The pods with this budget that the drain has to evict.")]
 
 
 HeldDrains = Annotated[
@@ -155,7 +155,7 @@ class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
     """A what-if change and its effect."""
 
     edit: Annotated[str, one_of("AddNodes", "Apply", "Bind", "Cordon", "Drain", "Evict", "Restart", "Without")]
-    node: Annotated[str, Meta(description="The node that was cordoned or drained, or that the pod was bound to.")] = ""
+    node: Annotated[str, Meta(description="The node that was cordoned or drained, or to which the pod was bound.")] = ""
     object: Annotated[
         ObjectName | None,
         Meta(description="The object that was removed, or the pod that was evicted or bound."),
@@ -168,7 +168,7 @@ class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
         Meta(description=("The pods that left their nodes and are pending again under the same names.")),
     ] = []
     gone: Annotated[
-        list[ObjectName], Meta(description=("The objects that were also removed and are not recreated."))
+        list[ObjectName], Meta(description=("Other objects that were removed as a result and are not recreated."))
     ] = []
     deallocated: Annotated[
         list[ClaimName], Meta(description="The claims that lost their devices because no pod uses them any more.")
@@ -247,6 +247,7 @@ _WITHOUT_NAMESPACE = frozenset(
         "persistentvolumes",
         "priorityclasses",
         "resourceslices",
+        "runtimeclasses",
         "storageclasses",
         "volumeattachments",
     ]
@@ -268,12 +269,15 @@ class RequestName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ServedResource(DocumentPart, frozen=True, kw_only=True):
-    """An extended resource of a pod that devices serve, for which the scheduler makes a request of its own."""
+    """A pod's request for an extended resource that devices provide.
+
+    The scheduler turns it into a request for devices.
+    """
 
     resource: Text
     amount: Amount
-    containers: Annotated[list[str], Meta(description="The containers that request it.", min_length=1)]
-    class_: Annotated[Text, Meta(description="The device class that serves it.")]
+    containers: Annotated[list[str], Meta(description="The containers that request the resource.", min_length=1)]
+    class_: Annotated[Text, Meta(description="The device class that provides the resource.")]
 
 
 class PoolName(DocumentPart, frozen=True, kw_only=True):

@@ -49,7 +49,7 @@ class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
     ] = []
 
     def __hash__(self) -> int:
-        """Return a hash, so that nodes can be grouped by their exclusions."""
+        """Return a hash for grouping nodes by their exclusions."""
         return hash((self.plugin, self.message))
 
 
@@ -68,7 +68,9 @@ class PlannedNode(DocumentPart, frozen=True, kw_only=True):
         ),
     ]
     message: Annotated[str, Meta(description="The scheduler's message, or empty if the claim set fits.")]
-    claims: Annotated[list[PlannedClaim], Meta(description=("The allocation of each claim, if the claim set fits."))]
+    claims: Annotated[
+        list[PlannedClaim], Meta(description=("The devices allocated to each claim, if the claim set fits."))
+    ]
     reasons: Annotated[
         list[AnyReason],
         Meta(
@@ -113,7 +115,7 @@ class ClaimSetName(DocumentPart, frozen=True, kw_only=True):
     ]
     claims: list[ClaimName]
     copies: Annotated[
-        int, Meta(ge=1, description=("The number of the owner's pods without a node. One of them is planned."))
+        int, Meta(ge=1, description=("The number of the owner's pods that have no node. The plan is for one of them."))
     ] = 1
     not_judged: Annotated[
         list[str], Meta(description=("The pod's other requirements, which only `dra-plan schedule` checks."))
@@ -144,7 +146,7 @@ class PlannedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
 
 
 class PodWithoutNode(DocumentPart, frozen=True, kw_only=True):
-    """A pod that gets no node when all selected pods are scheduled in turn."""
+    """A pod that gets no node when all selected pods are scheduled one after another."""
 
     namespace: str
     name: Text
@@ -153,7 +155,7 @@ class PodWithoutNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class Competition(DocumentPart, frozen=True, kw_only=True):
-    """The result when the selected pods compete: the whole scheduler schedules all of their replicas."""
+    """The result when the selected pods compete. All of their replicas are scheduled with the whole scheduler."""
 
     pods: Annotated[
         Amount, Meta(description=("The number of pending pods, including pods that workloads have yet to create."))
@@ -184,7 +186,8 @@ class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
         list[NodeStory],
         Meta(
             description=(
-                "What happens on the nodes. Nodes with the same reasons share a story; the decisive story comes first."
+                "What happens on the nodes. Nodes with the same reasons share an entry, and the decisive "
+                "one comes first."
             )
         ),
     ]
@@ -192,17 +195,19 @@ class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
         list[TriedChanges],
         Meta(
             description=(
-                "Changes that make the claim set fit, as trials have shown, most plausible first. Each "
-                "entry contains one or two changes."
+                "Tested changes that make the claim set fit, most plausible first. Each entry contains one "
+                "or two changes."
             )
         ),
     ]
     tried: Annotated[Amount, Meta(description=("The number of changes and pairs of changes that were tried."))]
-    excluded: Annotated[list[ExcludedNodes], Meta(description="The nodes without a story, and the reasons.")] = []
+    excluded: Annotated[
+        list[ExcludedNodes], Meta(description="The nodes that `stories` does not cover, and the reasons.")
+    ] = []
 
 
 class JudgedRequest(RequestName, frozen=True, kw_only=True):
-    """The checks of a device for a request, and whether the device passes them all."""
+    """The checks of a device for a request, and whether the device passes all of them."""
 
     passes: bool
     checks: list[DeviceCheck]
@@ -253,7 +258,7 @@ class AskedResource(DocumentPart, frozen=True, kw_only=True):
     ] = ""
     near_class: Annotated[str, Meta(description="The device class that provides `near`.")] = ""
     gate: Annotated[
-        str, Meta(description="The disabled feature gate because of which `gatedClass` does not provide the resource.")
+        str, Meta(description="The disabled feature gate that keeps `gatedClass` from providing the resource.")
     ] = ""
     gated_class: Annotated[
         str, Meta(description="The device class that would provide the resource if `gate` were enabled.")

@@ -46,23 +46,23 @@ class FoundName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ComputedValue(DocumentPart, frozen=True, kw_only=True):
-    """A value of a part of a selector, and the number of devices for which the part has it."""
+    """A value that a part of a selector evaluates to, and the number of devices with this result."""
 
     value: str
     count: Amount
 
 
 class ComputedPart(DocumentPart, frozen=True, kw_only=True):
-    """A part of a selector, and its values for devices."""
+    """A part of a selector, and the values that it evaluates to."""
 
     part: str
     values: list[ComputedValue]
 
 
 class DecidingClause(DocumentPart, frozen=True, kw_only=True):
-    """The decisive part of a selector, and the devices' values of the attributes and capacities in it.
+    """The decisive part of a selector, and the values that devices have for its attributes and capacities.
 
-    Device counts are totals over all nodes of the story.
+    Device counts are totals over all nodes with the same reasons.
     """
 
     clause: str
@@ -93,7 +93,7 @@ DEVICE_CODES = (
 
 
 CHOICE_CODES = ("taken-already", "led-nowhere")
-"""The codes of reasons why a search skipped a device and took a later one."""
+"""The codes of reasons why a search skipped a device and chose a later one."""
 
 
 CheckName = Annotated[
@@ -103,12 +103,12 @@ CheckName = Annotated[
 
 
 class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
-    """A claim with allocated devices, and its pods."""
+    """A claim with allocated devices, and the pods that it is reserved for."""
 
     namespace: str
     name: str
     pods: list[str]
-    own: Annotated[bool, Meta(description="Whether the claim belongs to this claim set.")] = False
+    own: Annotated[bool, Meta(description="Whether the claim is part of the explained claim set.")] = False
     leaving: Annotated[
         list[str],
         Meta(
@@ -121,8 +121,8 @@ class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "For node obstacles: whether all pods of the claim have finished. If so, `pods` is empty; "
-                "otherwise it contains only the unfinished pods."
+                "For node obstacles: whether all pods of the claim have finished. If not, `pods` contains "
+                "only the pods that have not."
             )
         ),
     ] = False
@@ -158,7 +158,7 @@ class EvictingDevice(DocumentPart, frozen=True, kw_only=True):
     ] = ""
     gate: Annotated[
         str,
-        Meta(description="The feature gate that is off in the first state, where the taint therefore evicts no pods."),
+        Meta(description="The feature gate that is off before the change, so that the taint evicts no pods there."),
     ] = ""
 
 
@@ -177,7 +177,7 @@ class ComparedAttribute(DocumentPart, frozen=True, kw_only=True):
     distinct: Annotated[bool, Meta(description="Whether the values must be different. Otherwise, they must be equal.")]
     is_only: Annotated[bool, Meta(description="Whether the claim has no other constraint.")]
     drivers: Annotated[list[AttributePublisher], Meta(description="The drivers of the devices without the attribute.")]
-    publishers: Annotated[list[str], Meta(description="The other drivers, which publish the attribute.")]
+    publishers: Annotated[list[str], Meta(description="Other drivers that publish the attribute.")]
 
 
 class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
@@ -219,13 +219,17 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     attribute: str = ""
     compared: Annotated[
         ComparedAttribute | None,
-        Meta(description="attribute-missing: what the constraint compares, and which drivers publish it."),
+        Meta(
+            description=(
+                "attribute-missing: the attribute that the constraint compares, and the drivers that publish it."
+            )
+        ),
     ] = None
     offered: Any = UNSET
     pinned: Any = UNSET
     wanted: Annotated[Amount | None, Meta(description="in-use: the number of devices that match the selectors.")] = None
     published: Annotated[
-        list[str] | None, Meta(description=("capacity-missing: the names of the devices' capacities."))
+        list[str] | None, Meta(description=("capacity-missing: the names of the capacities that the devices do have."))
     ] = None
     policies: list[CapacityRequestPolicy] | None = None
     asked: Annotated[
@@ -244,11 +248,15 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     holders: list[ClaimHolder] = []
     holders_on: Annotated[
         str,
-        Meta(description=("The node of these holders, if the devices have other holders on other nodes of the story.")),
+        Meta(
+            description=(
+                "The node to which `holders` applies, if the claims that hold the devices differ between nodes."
+            )
+        ),
     ] = ""
     examples: list[DeviceName]
     count_from: Annotated[
-        Amount | None, Meta(description=("The smallest number of rejected devices on any node of the story."))
+        Amount | None, Meta(description=("The smallest number of rejected devices on any of the nodes."))
     ] = None
     count_to: Amount | None = None
     selectors: list[DecidingClause] | None = None
@@ -294,7 +302,7 @@ class SelectorDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class CapacityDetail(DocumentPart, frozen=True, kw_only=True):
-    """A capacity of a device, and how much of it a request consumes."""
+    """A capacity of a device, and the amount that a request consumes."""
 
     capacity: str
     need: str
@@ -303,7 +311,7 @@ class CapacityDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class CounterDetail(DocumentPart, frozen=True, kw_only=True):
-    """A counter, and how much of it a device consumes. The amount left is null if the pool has no such counter."""
+    """A counter, and the amount that a device consumes. The amount left is null if the pool has no such counter."""
 
     counter_set: str
     counter: str
@@ -319,7 +327,7 @@ class TaintDetail(TaintName, frozen=True, kw_only=True):
 
 
 class ConstraintDetail(DocumentPart, frozen=True, kw_only=True):
-    """A constraint, and the device's value that it compares, or null if the device has no such value."""
+    """A constraint, and the value that it compares on the device, or null if the device has no such value."""
 
     constraint: Position
     attribute: str
@@ -364,7 +372,7 @@ class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedValue(DocumentPart, frozen=True, kw_only=True):
-    """An attribute, a capacity or another field of a pool's devices that was changed, added or removed."""
+    """An attribute, capacity or other field of a pool's devices that was changed, added or removed."""
 
     field: Text
     devices: Annotated[Amount, Meta(description="The number of devices for which the field changed.")]
@@ -375,7 +383,7 @@ class ChangedValue(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool for which drivers publish something different after the change."""
+    """A pool that drivers publish differently after the change."""
 
     driver: Text
     pool: Text
@@ -392,7 +400,7 @@ class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
     used_by: list[ObjectName]
     reads_gone: Annotated[
         list[str],
-        Meta(description="The attributes in the selector, as DOMAIN/NAME, that no device has any more."),
+        Meta(description="The attributes in the selector that no device has any more, as DOMAIN/NAME."),
     ] = []
     edited_from: Annotated[str, Meta(description="The original selector, if the selector was edited.")] = ""
     lost: Annotated[
@@ -410,7 +418,7 @@ class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
     after: Amount
     in_use: Annotated[
         Amount,
-        Meta(description="The number of devices that claims had before the change from classes with this selector."),
+        Meta(description="The number of devices from classes with this selector that claims had before the change."),
     ] = 0
     erring: Annotated[
         Amount, Meta(description="The number of devices on which the selector fails with an error after the change.")
@@ -423,8 +431,8 @@ class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "True if the selector is in use and fails on more devices than before. As soon as one of "
-                "them is checked, the error ends the scheduling attempt on all nodes."
+                "True if the selector is in use and fails on more devices than before. Its error ends the "
+                "scheduling attempt on all nodes as soon as one of these devices is checked."
             )
         ),
     ] = False

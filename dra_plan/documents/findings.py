@@ -18,14 +18,14 @@ SeverityName = Annotated[str, one_of("error", "warning", "info")]
 
 
 SourceName = Annotated[
-    str, Meta(description=("The name of the source as given, - for standard input, or empty if there is no file."))
+    str, Meta(description=("The name of the source as given: `-` for standard input, and empty if there is no file."))
 ]
 
 
 CorrectedText = Annotated[str, Meta(description="The corrected text, or empty if there is none.")]
 
 
-From1 = Annotated[int, Meta(ge=0, description="Numbered from 1, or 0 if unknown.")]
+From1 = Annotated[int, Meta(ge=0, description="The first line or column is 1, and 0 means unknown.")]
 
 
 class SourceExcerpt(DocumentPart, frozen=True, kw_only=True):
@@ -67,12 +67,12 @@ class FindingEntry(DocumentPart, frozen=True, kw_only=True):
         Meta(description=("APIServer if the API server or kubectl rejects the object, and otherwise null.")),
     ]
     message: Text
-    object: Annotated[str, Meta(description="The object, as KIND NAMESPACE/NAME without the unknown parts.")]
+    object: Annotated[str, Meta(description="The object as KIND NAMESPACE/NAME, without unknown parts.")]
     field: Annotated[
         str,
         Meta(
             description=(
-                "The path of the field in the manifest, or as the API server names it. Empty for the whole object."
+                "The path of the field as the manifest or the API server writes it, or empty for the whole object."
             )
         ),
     ]

@@ -41,7 +41,7 @@ class FoundLabel(DocumentPart, frozen=True, kw_only=True):
 
 
 class ResourceUser(DocumentPart, frozen=True, kw_only=True):
-    """A pod that uses some of a node's resource, or is nominated to the node."""
+    """A pod that uses a part of a node's resource, or is nominated to the node."""
 
     pod: Annotated[str, Meta(description="The namespace and name of the pod, as NAMESPACE/NAME.")]
     amount: str
@@ -50,20 +50,20 @@ class ResourceUser(DocumentPart, frozen=True, kw_only=True):
 
 
 class ShortAlternative(DocumentPart, frozen=True, kw_only=True):
-    """Another alternative of a request, for which too few devices are left as well."""
+    """Another alternative of a request. Too few devices are left for it as well."""
 
     request: str
     need: Amount
     left: Annotated[
         Amount, Meta(description="The largest number of devices left for the alternative on any of the nodes.")
     ]
-    matches: Annotated[bool, Meta(description="Whether any device on the nodes matches, in use or not.")]
+    matches: Annotated[bool, Meta(description="Whether any device on the nodes matches, even if it is in use.")]
 
 
 class NodeShare(DocumentPart, frozen=True, kw_only=True):
     """What one of several nodes with the same obstacle has left, and what uses the rest.
 
-    The fields have the same meanings as those of NodeObstacle.
+    See NodeObstacle for the fields.
     """
 
     node: str
@@ -74,17 +74,24 @@ class NodeShare(DocumentPart, frozen=True, kw_only=True):
 
 
 class RequirementOrigin(DocumentPart, frozen=True, kw_only=True):
-    """What adds a required node label to each new pod, if neither the pod nor its controller requires the label."""
+    """What makes each new pod require a node label, if neither the pod's own spec nor its controller does."""
 
     annotation: Annotated[
         str, Meta(description="The namespace annotation that requires the label, if it is known.")
     ] = ""
     namespace: str = ""
     controller: Annotated[str, Meta(description="The pod's controller, as KIND NAME.")] = ""
+    runtime_class: Annotated[
+        str,
+        Meta(
+            description="The RuntimeClass of the pod that requires the label. If `controller` is set as well, the "
+            "RuntimeClass is not in the input, and it is only probable."
+        ),
+    ] = ""
 
 
 class PodSource(DocumentPart, frozen=True, kw_only=True):
-    """A pod that has no node, or a workload without a pod on a node, whose labels a pod affinity term selects."""
+    """A pod without a node, or a workload without running pods, whose labels a pod affinity term selects."""
 
     kind: str
     namespace: str
@@ -93,25 +100,30 @@ class PodSource(DocumentPart, frozen=True, kw_only=True):
         str,
         one_of("NoReplicas", "Suspended", "Pending", "NoPods"),
         Meta(
-            description="NoReplicas: the workload wants no pods. Suspended: it creates none until it is resumed. "
-            "Pending: the pod, or the workload's pods, have no node. NoPods: it has none for another reason."
+            description=(
+                "NoReplicas: the workload wants no pods. Suspended: it creates no pods until it is resumed. "
+                "Pending: the pod, or each of the workload's pods, has no node. NoPods: the workload has no "
+                "pods for another reason."
+            )
         ),
     ]
     pod: Annotated[str, Meta(description="Pending: one of the workload's pods, as NAMESPACE/NAME.")] = ""
-    pods: Annotated[Amount, Meta(description="Pending: the number of these pods.")] = 0
+    pods: Annotated[Amount, Meta(description="Pending: the number of pods without a node.")] = 0
 
 
 class CountedPods(DocumentPart, frozen=True, kw_only=True):
-    """The pods of one workload among those that a topology spread constraint counts in a domain."""
+    """A workload's pods among those that a topology spread constraint counts in a domain."""
 
-    kind: Annotated[str, Meta(description="The kind of the workload; Pod for a pod without a controller.")]
+    kind: Annotated[str, Meta(description="The kind of the workload, or Pod for a pod without a controller.")]
     name: str
     pods: Amount
-    own: Annotated[bool, Meta(description="True for the workload of the rejected pod, which may have 0 there.")] = False
+    own: Annotated[
+        bool, Meta(description="Whether this is the rejected pod's own workload, which may have no pods in the domain.")
+    ] = False
 
 
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
-    """The object or condition because of which nodes reject the pod. The kind determines which fields are set."""
+    """The object or condition that makes nodes reject the pod. The kind determines which fields are set."""
 
     kind: ObstacleKind
     resource: Annotated[
@@ -119,7 +131,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         Meta(
             description=(
                 "The resource that is short. Volume: `storage`, if only the free space for a new volume is "
-                "too small. VolumeLimit: the CSI driver of the counted volumes."
+                "too small. VolumeLimit: the CSI driver whose volumes are counted."
             )
         ),
     ] = ""
@@ -136,7 +148,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         ),
     ] = ""
     message: Annotated[str, Meta(description="Taint not-ready: the kubelet's reason why the node is not ready.")] = ""
-    never: Annotated[bool, Meta(description="Whether the nodes would not have the amount even without pods.")] = False
+    never: Annotated[bool, Meta(description="Whether the nodes would lack the amount even without pods.")] = False
     taint: TaintName | None = None
     more_taints: Annotated[
         list[TaintName],
@@ -155,7 +167,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     ] = []
     origin: Annotated[
         RequirementOrigin | None,
-        Meta(description="What requires the label, if neither the pod nor its controller does."),
+        Meta(description="What requires the label, if neither the pod's own spec nor its controller does."),
     ] = None
     found: Annotated[list[FoundLabel], Meta(description="The values on the nodes, most common first.")] = []
     values_found: Annotated[
@@ -184,24 +196,26 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         bool, Meta(description="True if no node has the topology key. `near` is then the label that replaced the key.")
     ] = False
     pods: Annotated[
-        Amount, Meta(description="The number of pods in the domain that the topology spread constraint counts.")
+        Amount, Meta(description="The number of pods in the domain that match the topology spread constraint.")
     ] = 0
     counted: Annotated[
         list[CountedPods],
         Meta(
-            description="Whose pods these are, if other workloads have any; the largest numbers first. `pods` may "
-            "contain more."
+            description=(
+                "The workloads of these pods, if there are several, largest number first. `pods` may include others."
+            )
         ),
     ] = []
     excludes_itself: Annotated[
         bool, Meta(description="True if the selector of a topology spread constraint does not select the pod itself.")
     ] = False
-    least: Annotated[Amount, Meta(description="The number of counted pods in the domain with the fewest.")] = 0
+    least: Annotated[Amount, Meta(description="The smallest number of matching pods in any domain.")] = 0
     emptiest: Annotated[
         str,
         Meta(
             description=(
-                "The name of the domain with the fewest pods, or empty if there are fewer domains than minDomains."
+                "The name of the domain with the fewest matching pods, or empty if there are fewer domains "
+                "than minDomains."
             )
         ),
     ] = ""
@@ -209,16 +223,17 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         Amount,
         Meta(
             description=(
-                "The number of nodes in the domain with the fewest pods, if the pod does not tolerate the "
-                "taints of any of them."
+                "The number of nodes in the domain `emptiest`, if the pod does not tolerate the taints of any of them."
             )
         ),
     ] = 0
     useless: Annotated[
         list[str],
         Meta(
-            description="If no node in that domain can ever run the pod: what these nodes lack, as names of resources "
-            "and labels, or `devices`."
+            description=(
+                "What the nodes in the domain `emptiest` lack, if none of them can ever run the pod: names "
+                "of resources and labels, or `devices`."
+            )
         ),
     ] = []
     max_skew: Amount = 0
@@ -231,10 +246,16 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         ),
     ] = ""
     absent: Annotated[
-        bool, Meta(description="True if no pod that the affinity term selects is on any node. `near` may be its label.")
+        bool,
+        Meta(
+            description=(
+                "True if no node has a pod that the affinity term selects. `near` may then be a label that the pod has."
+            )
+        ),
     ] = False
     sources: Annotated[
-        list[PodSource], Meta(description="If `absent`: who has such pods without a node, or would create them.")
+        list[PodSource],
+        Meta(description="If `absent`: the pods without a node, and the workloads that would create such pods."),
     ] = []
     elsewhere: Annotated[list[str], Meta(description="Other namespaces with pods that the selector matches.")] = []
     finished: Annotated[
@@ -242,7 +263,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         Meta(
             description=(
                 "The finished pods that the affinity term would match, as NAMESPACE/NAME. Resource pods: a "
-                "finished pod on the nodes, which does not count."
+                "finished pod that was on the nodes. It does not count."
             )
         ),
     ] = []
@@ -251,7 +272,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     volume: Annotated[str, Meta(description="VolumeInUse, for a volume without a claim: the type of disk.")] = ""
     pod: Annotated[
         str,
-        Meta(description=("On the first node: the pod because of which the node rejects this pod, as NAMESPACE/NAME.")),
+        Meta(description=("On the first node: the pod that makes the node reject this one, as NAMESPACE/NAME.")),
     ] = ""
     state: Annotated[str, LeavingState] = ""
     users: Annotated[
@@ -259,7 +280,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         Meta(
             description=(
                 "The pods with the largest requests for the resource on the node that has the most left. "
-                "Without them, the pod would fit."
+                "Without them, the rejected pod would fit."
             )
         ),
     ] = []
@@ -267,7 +288,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         list[ResourceUser],
         Meta(
             description=(
-                "The pods that are scheduled first and are nominated to the node in `on`, where they reserve room."
+                "The pods that take precedence and are nominated to the node in `on`, where they reserve resources."
             )
         ),
     ] = []
@@ -275,8 +296,8 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         list[NodeShare],
         Meta(
             description=(
-                "What each of the nodes has left, the most first, if there are only a few nodes and they "
-                "differ in what is left or in what uses the rest."
+                "The nodes with what is left on each, largest amount first. Set if there are only a few "
+                "nodes and they differ in what is left or in what uses the rest."
             )
         ),
     ] = []
@@ -285,12 +306,12 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     ] = ""
     on: Annotated[
         str,
-        Meta(description="The node that `users`, `devices` and the values describe, if there are several nodes."),
+        Meta(description="The node that `users`, `devices` and the amounts describe, if there are several nodes."),
     ] = ""
     devices: Annotated[LeadingReason | None, Meta(description="The reason why the claims do not fit.")] = None
     alternatives: Annotated[
         list[ShortAlternative],
-        Meta(description="The other alternatives of a `firstAvailable` request, none of which fit on the node."),
+        Meta(description="The other alternatives of a `firstAvailable` request. None of them fits on the node."),
     ] = []
     missing_drivers: Annotated[
         list[MissingDriver],
@@ -306,7 +327,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     ] = []
     pools: Annotated[
         list[PoolName],
-        Meta(description="On the first node: the first pools that cause an error, which ends the attempt."),
+        Meta(description="On the first node: the first pools that make the scheduler stop with an error."),
     ] = []
     removed: Annotated[
         list[RemovedDevices],
@@ -341,7 +362,9 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = ""
-    driver: Annotated[str, Meta(description="The requested driver that the pod in `notReady` seems to be.")] = ""
+    driver: Annotated[str, Meta(description="The requested driver to which the pod in `notReady` seems to belong.")] = (
+        ""
+    )
     unhealthy: Annotated[
         str,
         Meta(description="The amount of an extended resource that the nodes have, if their device plugin offers less."),
@@ -355,7 +378,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         ),
     ] = False
     taken_before: Annotated[
-        bool, Meta(description="True if the claims fit now, but pods that are scheduled first take the devices.")
+        bool, Meta(description="True if the claims fit now, but pods that take precedence use the devices.")
     ] = False
 
     @property
@@ -370,14 +393,14 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_of_room(self) -> bool:
-        """Whether the node might accept the pod if other pods left it."""
+        """Whether the node could accept the pod if other pods were removed."""
         if self.kind == "Affinity":
             return self.term in ("anti-affinity", "existing")
         return self.kind in ("Resource", "Port", "VolumeLimit") and not self.never
 
     @property
     def is_lasting(self) -> bool:
-        """True if the node would have this obstacle without other pods and as long as it has its labels."""
+        """Whether the node would have this obstacle even without other pods, as long as its labels stay the same."""
         if self.kind == "Label":
             return not self.is_of_other_node
         return self.kind in ("Resource", "Devices") and self.never
@@ -403,7 +426,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeRefusalReason(DocumentPart, frozen=True, kw_only=True):
-    """A reason why one plugin rejects nodes, and the objects or conditions behind it."""
+    """A reason why a plugin rejects nodes, and the objects or conditions behind it."""
 
     plugin: str
     message: SchedulerText
@@ -443,5 +466,5 @@ class RefusingNodes(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def about(self) -> list[NodeObstacle]:
-        """The objects and conditions because of which these nodes reject the pod."""
+        """The objects and conditions that make these nodes reject the pod."""
         return [one for reason in self.reasons for one in reason.about]

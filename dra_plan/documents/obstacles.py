@@ -14,8 +14,8 @@ LargestPod = Annotated[
     str,
     Meta(
         description=(
-            "The node's largest pod other than the copies, as NAMESPACE/NAME, if its removal would make "
-            "room for a copy."
+            "The largest pod on the node other than the copies, as NAMESPACE/NAME, if removing it would "
+            "make room for a copy."
         )
     ),
 ]
@@ -38,13 +38,13 @@ class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
         Amount, Meta(description="The number of nodes with copies to which this reason applies.")
     ]
     other_nodes: Annotated[Amount, Meta(description="The number of nodes without copies to which this reason applies.")]
-    alone: Annotated[Amount, Meta(description="The number of nodes to which no other reason applies.")]
+    alone: Annotated[Amount, Meta(description="The number of nodes for which this is the only reason.")]
     need: Annotated[str, Meta(description=("For a resource of the node: the amount that a copy requests."))] = ""
     left: Annotated[
         str,
         Meta(
             description=(
-                "The largest amount left. Only nodes to which no other reason applies are considered, if there are any."
+                "The largest amount left. If this is the only reason on some nodes, only these nodes are considered."
             )
         ),
     ] = ""
@@ -54,7 +54,7 @@ class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
 
 
 class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
-    """Devices of one driver, model and profile that are in use. If they were free, a copy could get them."""
+    """Devices of one driver, model and profile that are in use but would otherwise suit a copy."""
 
     driver: Text
     model: ModelName = ""
@@ -90,7 +90,7 @@ class NodeShortage(DocumentPart, frozen=True, kw_only=True):
     nodes: list[str]
     copies: Annotated[Amount, Meta(description="The number of copies on each node.")] = 0
     devices: Annotated[
-        LeadingReason | None, Meta(description="The main reason why the claims get no devices, if they do not.")
+        LeadingReason | None, Meta(description="The main reason why the claims get no devices, if they get none.")
     ] = None
     resources: list[ShortResource] = []
     messages: Annotated[
@@ -118,24 +118,24 @@ class NextCopy(DocumentPart, frozen=True, kw_only=True):
         Amount,
         Meta(
             description=(
-                "The number of nodes without suitable devices that were examined in detail. If there are "
-                "many, only some are examined, and nodes with copies come first."
+                "The number of examined nodes without suitable devices. If there are many such nodes, only "
+                "some are examined, starting with nodes that have copies."
             )
         ),
     ]
     nodes: Annotated[Amount, Meta(description="All nodes that reject one more copy.")] = 0
     ran_out: Annotated[
         list[LeadingReason],
-        Meta(description=("The reasons concerning devices on the examined nodes with copies.")),
+        Meta(description=("Why the claims get no devices on the examined nodes with copies.")),
     ]
-    leading: Annotated[list[LeadingReason], Meta(description="The reasons concerning devices on all examined nodes.")]
+    leading: Annotated[list[LeadingReason], Meta(description="Why the claims get no devices on all examined nodes.")]
     in_use: Annotated[
         list[DevicesInUse],
         Meta(description="The suitable devices in use on all examined nodes."),
     ]
     suggestions: Annotated[
         list[TriedChanges],
-        Meta(description=("Changes that make room for one more copy without losing another, as trials have shown.")),
+        Meta(description=("Tested changes that make room for one more copy without losing another.")),
     ]
     sought: Annotated[
         bool,

@@ -42,7 +42,9 @@ class ListedDevice(DocumentPart, frozen=True, kw_only=True):
     state: DeviceState
     model: Annotated[str, Meta(description="The model of the device, if the driver publishes one.")] = ""
     reason: Annotated[str, Meta(description="Why the device is not available, or cannot be shared further.")] = ""
-    holders: Annotated[list[ClaimHolder], Meta(description="The claims that hold the device, and their pods.")] = []
+    holders: Annotated[
+        list[ClaimHolder], Meta(description="The claims that hold the device, and the pods of each.")
+    ] = []
     part: Annotated[
         bool, Meta(description="True if the device consumes counters, which makes it a partition of a physical device.")
     ] = False
@@ -78,11 +80,11 @@ class ListedPool(DocumentPart, frozen=True, kw_only=True):
     driver: str
     pool_name: str
     node_name: Annotated[
-        str, Meta(description="The node named by all slices of the pool. Absent if they name several nodes or none.")
+        str, Meta(description="The node that all slices of the pool name. Absent if they name none or several.")
     ] = ""
     generation: int
     resource_slice_count: Annotated[
-        int, Meta(description=("The number of slices in the complete pool, as its slices state."))
+        int, Meta(description=("The number of slices that the complete pool has, according to its slices."))
     ]
     observed_resource_slice_count: Annotated[
         int, Meta(description="The number of slices of this generation in the input.")

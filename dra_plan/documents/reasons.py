@@ -1,4 +1,4 @@
-"""Why requests, nodes and claim sets are not satisfied, as parts of an Explanation and as reasons in a plan.
+"""Why requests, nodes and claim sets are not satisfied. Explanations and plans contain these reasons.
 
 docs/reasons.md describes every code.
 """
@@ -34,7 +34,7 @@ class UnusablePool(DocumentPart, frozen=True, kw_only=True):
     pool: PoolName
     generation: int
     devices: Amount
-    slices: Annotated[list[str], Meta(description="The slices that make the allocator skip the pool.")]
+    slices: Annotated[list[str], Meta(description="The slices that cause the pool to be skipped.")]
     seen: Amount | None = None
     expected: int | None = None
     problem: str = ""
@@ -64,7 +64,7 @@ class OwedToDefects(DocumentPart, frozen=True, kw_only=True):
 
 
 class TriedRewrite(DocumentPart, frozen=True, kw_only=True):
-    """A rewritten selector that does not fail, and the answer that it leads to."""
+    """A rewritten selector that does not fail, and the answer with it."""
 
     expression: str
     outcome: str
@@ -91,7 +91,7 @@ class AttemptFault(DocumentPart, frozen=True, kw_only=True):
     ] = ""
     missing: ObjectName | None = None
     maker: Annotated[
-        ObjectName | None, Meta(description="The object whose controller creates `missing`, which is a claim template.")
+        ObjectName | None, Meta(description="The object from which a controller creates the claim template `missing`.")
     ] = None
     maker_pods: Annotated[
         list[UnreadyPod], Meta(description="The pods of this controller that were found and are not ready.")
@@ -111,11 +111,11 @@ class AttemptFault(DocumentPart, frozen=True, kw_only=True):
 
 
 class CompetingRequest(RequestName, frozen=True, kw_only=True):
-    """A request that competes with others of the pod."""
+    """A request that competes with other requests of the same pod."""
 
     serves: Annotated[
         ServedResource | None,
-        Meta(description="What the request is for, if the scheduler made it for an extended resource."),
+        Meta(description="What the request is for, if the scheduler created it for an extended resource."),
     ] = None
 
 
@@ -141,7 +141,7 @@ class MetValues(DocumentPart, frozen=True, kw_only=True):
 
 
 class BlockingConstraint(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="constraint"):
-    """A constraint in a blocking set, by its position in the claim."""
+    """A constraint in a blocking set, identified by its position in the claim."""
 
     claim: ClaimName
     constraint: Position
@@ -177,12 +177,12 @@ class NeededAmount(CompetingRequest, frozen=True, kw_only=True):
 
 
 class Shortage(DocumentPart, frozen=True, kw_only=True):
-    """A counter or a shared device's capacity of which several requests together need more than is left."""
+    """A counter, or a capacity of a shared device, that is insufficient for several requests together."""
 
     pool: PoolName | None = None
     counter_set: str = ""
     name: Annotated[str, Meta(description="The name of the counter or capacity.")]
-    devices: Annotated[list[DeviceName], Meta(description="For a capacity: some of the devices with it.")] = []
+    devices: Annotated[list[DeviceName], Meta(description="For a capacity: some of the devices that have it.")] = []
     needs: list[NeededAmount]
     sum: str
     left: str
@@ -205,15 +205,14 @@ class NotTogether(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "True if trials have shown that the set is satisfiable without any one of its elements, "
-                "assuming no known defects."
+                "True if trials without known defects have shown that the other elements fit when any one is left out."
             )
         ),
     ]
     elements: list[BlockingElement]
     shortages: Annotated[
         list[Shortage],
-        Meta(description=("The counters and capacities of which the requests together need more than is left.")),
+        Meta(description=("The counters and capacities that are insufficient for all requests together.")),
     ] = []
     need: Annotated[
         Amount, Meta(description="The total number of devices that the requests need, if too few are left.")
@@ -281,7 +280,8 @@ class LeadingReason(DocumentPart, frozen=True, kw_only=True):
 
 
 NodeAnswer = Annotated[Outcome, one_of("Fits", "DoesNotFit", "NodeError", "Error", "Undecided")]
-"""The result for a node or a claim set. NodeError applies only to nodes.
+"""The result for a node or a claim set.
 
-Refused applies only to claim sets, and means that the API server rejects the object, whatever the nodes' results are.
+NodeError applies only to nodes. Refused applies only to claim sets: the API server rejects the object, so the results
+on nodes do not matter.
 """

@@ -1,4 +1,4 @@
-"""Objects that the API server rejects, in documents that say which pods run."""
+"""Objects that the API server rejects, in documents about running pods."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dra_plan.documents.findings import CorrectedText, From1, RuleCode, SourceNa
 from .base import DocumentPart, ObjectName, Text
 
 REFUSED = "rejected by the API server"
-"""The reason why an object that the API server rejects is not scheduled."""
+"""The reason why a rejected object is not scheduled."""
 CLAIM_REFUSED = "the API server rejects its claim"
-"""The reason why a pod waits if the API server rejects its claim."""
+"""The reason why a pod waits for a claim that the API server rejects."""
 
 
 class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
@@ -41,22 +41,22 @@ class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
 
 
 class FirstPods(DocumentPart, frozen=True, kw_only=True):
-    """New pods in the namespace of a quota that are created first and use some of it."""
+    """New pods in the namespace of a quota that are created first and therefore use a part of it."""
 
-    kind: Annotated[str, Meta(description="The kind of their workload, or Pod for a single pod.")]
+    kind: Annotated[str, Meta(description="The kind of the pods' workload, or Pod for a single pod.")]
     name: Text
     pods: From1
 
 
 class OverQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota because of which the API server rejects the pod or one of its claims."""
+    """A quota that makes the API server reject the pod or one of its claims."""
 
     quota: Text
     resource: Text
     requested: str
-    used: Annotated[str, Meta(description="What is used when the object is rejected.")]
-    used_now: Annotated[str, Meta(description="The part of `used` that belongs to objects that exist now.")]
-    later: Annotated[str, Meta(description="The part of `used` that belongs to pods that are created first.")]
+    used: Annotated[str, Meta(description="The amount in use when the object is rejected.")]
+    used_now: Annotated[str, Meta(description="The part of `used` that existing objects use.")]
+    later: Annotated[str, Meta(description="The part of `used` that pods created earlier use.")]
     first: list[FirstPods]
     hard: str
 

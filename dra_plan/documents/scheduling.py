@@ -38,11 +38,11 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
         Meta(
             description=(
                 "Bound: it has a node. Waiting: it gets a node after something else happens. Unschedulable: "
-                "the scheduler rejects it. Error: an error ended the attempt. Gated: it never entered the "
-                "queue. OverQuota: a quota rejects its claim. Skipped: it was not scheduled. Undecided: a "
-                "search ran out of steps, or time ran out before the pod was tried or retried. Refused: the "
-                "API server rejects it, or creates no more pods for its controller, as the message says. "
-                "Unknown: it would be rejected, but the input lacks the deciding objects."
+                "the scheduler rejects it. Error: the scheduler stops with an error. Gated: it never "
+                "entered the queue. OverQuota: a quota rejects its claim. Skipped: it was not scheduled. "
+                "Undecided: a search ran out of steps, or time ran out before the pod was tried or retried. "
+                "Refused: the API server rejects it, or creates no more pods for its controller, as the "
+                "message says. Unknown: it would be rejected, but the input lacks the deciding objects."
             )
         ),
     ]
@@ -55,18 +55,21 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
         list[str],
         Meta(
             description=(
-                "All nodes with the highest score, if there are several. After an error: the nodes that fit "
-                "but cannot be used because of an error on other nodes."
+                "All nodes with the highest score, if there are several. If errors on other nodes ended the "
+                "attempt: the nodes that would have fit."
             )
         ),
     ] = []
     errors: Annotated[
-        dict[str, str], Meta(description="The nodes on which a filter failed with an error, which ended the attempt.")
+        dict[str, str],
+        Meta(
+            description="The nodes on which a filter failed with an error, so that the scheduler stops with an error."
+        ),
     ] = {}
     undecided_nodes: UndecidedNodes = []
     attempts: Annotated[int, Meta(ge=1)] = 0
     workload: Annotated[
-        ObjectName | None, Meta(description="For a pod that does not exist yet: the workload that creates it.")
+        ObjectName | None, Meta(description="The workload that creates the pod, if the pod does not exist yet.")
     ] = None
     node_allocatable: Annotated[
         list[NodeAllocatableResourceClaimStatus],
@@ -224,13 +227,15 @@ class PodName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
-    """Why pods got no devices in their last attempt, judged by the state of the cluster at that time."""
+    """Why pods got no devices in their last attempt, in the cluster as it was at that time."""
 
     pods: Annotated[
         list[PodName],
         Meta(
             min_length=1,
-            description=("Pods with the same requests and the same result. The details are those of the first pod."),
+            description=(
+                "The pods, which have the same requests and the same result. The details are those of the first pod."
+            ),
         ),
     ]
     attempt: Annotated[int, Meta(ge=1)]
@@ -246,7 +251,7 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
         Meta(
             description=(
                 "What happens on nodes that reject the pods because of devices. Nodes with the same reasons "
-                "share a story."
+                "share an entry."
             )
         ),
     ]
@@ -260,12 +265,17 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
     ] = []
     most_left: Annotated[
         MostLeft | None,
-        Meta(description="A request that no node can meet, whatever else rejects the pods, and the closest node."),
+        Meta(
+            description=(
+                "A request that no node can meet, and the node that comes closest. Nodes may also reject "
+                "the pods for other reasons."
+            )
+        ),
     ] = None
 
 
 class ContestedPods(DocumentPart, frozen=True, kw_only=True):
-    """Pods of one owner, more of which would get a node if no other pods were pending."""
+    """The pods of an owner, if more of them would get a node without the other pending pods."""
 
     owner: ObjectName
     pods: Annotated[int, Meta(ge=1, description="The pods of the owner that had no node before.")]
@@ -275,9 +285,7 @@ class ContestedPods(DocumentPart, frozen=True, kw_only=True):
     ]
     without_node: Annotated[list[PodName], Meta(min_length=1, description="The pods in `pods` that get no node.")]
     node_name: Annotated[str, Meta(description="The node that the first pod in `withoutNode` would get.")]
-    first: Annotated[
-        list[OtherPod], Meta(min_length=1, description="The pods that are scheduled first and take the room.")
-    ]
+    first: Annotated[list[OtherPod], Meta(min_length=1, description="The pods that take precedence and use the room.")]
 
 
 class PodOwner(DocumentPart, frozen=True, kw_only=True):
@@ -294,7 +302,9 @@ class SettledPod(DocumentPart, frozen=True, kw_only=True):
     name: Text
     owner: PodOwner | None
     node_name: str | None
-    devices: Annotated[list[str], Meta(description="The devices of the pod's claims, as REQUEST=DRIVER/POOL/DEVICE.")]
+    devices: Annotated[
+        list[str], Meta(description="The devices of the pod's claims, each as REQUEST=DRIVER/POOL/DEVICE.")
+    ]
     foreseen: Annotated[
         bool, Meta(description=("True if a controller has yet to create the pod. Its name is then a placeholder."))
     ] = False
@@ -302,7 +312,7 @@ class SettledPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class GonePod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that ended although no event requested this."""
+    """A pod that ended without an event that requested it."""
 
     namespace: str
     name: Text
@@ -313,9 +323,7 @@ class GonePod(DocumentPart, frozen=True, kw_only=True):
     message: Text = ""
     second: Annotated[
         float,
-        Meta(
-            description=("The time in seconds, counted from the first event, or from the start if there are no events.")
-        ),
+        Meta(description=("The time in seconds after the first event, or after the start if there are no events.")),
     ]
     time: EvictionTime = ""
     recreated_as: Annotated[
@@ -331,14 +339,16 @@ class SettledClaim(DocumentPart, frozen=True, kw_only=True):
     devices: Annotated[
         list[str] | None,
         Meta(
-            description="The allocated devices, as REQUEST=DRIVER/POOL/DEVICE, or null if the claim is not allocated."
+            description=(
+                "The allocated devices, each as REQUEST=DRIVER/POOL/DEVICE, or null if the claim is not allocated."
+            )
         ),
     ]
     reserved_for: list[str]
 
 
 class RefusedObject(DocumentPart, frozen=True, kw_only=True):
-    """An object that an event should create but the API server rejects."""
+    """An object that an event creates, but that the API server rejects."""
 
     object: Annotated[Text, Meta(description="The object, as KIND/NAME.")]
     namespace: str
@@ -357,7 +367,7 @@ class ControllerEvent(DocumentPart, frozen=True, kw_only=True):
 
 
 class ObjectCondition(DocumentPart, frozen=True, kw_only=True):
-    """A condition that a controller writes into the status of an object."""
+    """A condition that a controller writes to the status of an object."""
 
     kind: str
     namespace: str
@@ -379,23 +389,23 @@ class LaterEviction(DocumentPart, frozen=True, kw_only=True):
 
 
 BY_CHANCE = "pods are evicted and recreated until the scheduler picks"
-"""The beginning of the reason if the result depends on ties between nodes.
+"""The beginning of the reason if the final state depends on ties between nodes.
 
-The simulation takes the first of the best nodes, but a real scheduler may take any of them.
+The simulation chooses the first of the best nodes, but a real scheduler may choose any of them.
 """
 
 
 class UnsettledCluster(DocumentPart, frozen=True, kw_only=True):
-    """Why the cluster never settles."""
+    """Why the cluster does not settle."""
 
     message: str
     pods: Annotated[
-        list[PodName], Meta(description=("The pods that are retried endlessly, if this is the reason."))
+        list[PodName], Meta(description=("The pods that are retried endlessly, if that is the reason."))
     ] = []
 
 
 class SettledCluster(DocumentPart, frozen=True, kw_only=True):
-    """The cluster's final state, in which neither the scheduler nor a controller has anything left to do."""
+    """The final state of the cluster. Neither the scheduler nor a controller has anything left to do."""
 
     pods: list[SettledPod]
     evicted: list[GonePod]

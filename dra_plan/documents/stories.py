@@ -1,4 +1,4 @@
-"""Why claims do not fit on a node, or which devices they get there, as parts of an Explanation."""
+"""Why claims do not fit on a node, or which devices they get on it, as parts of an Explanation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from dra_plan.documents.reasons import (
 RequestProblem = Annotated[
     str | None,
     one_of(None, "too-few-devices", "all-not-free", "nothing-matches", "too-many-devices"),
-    Meta(description="Why the request could not be satisfied even alone."),
+    Meta(description="Why the request could not be satisfied even if it were the only one."),
 ]
 
 
@@ -46,7 +46,7 @@ class RequestDevices(RequestName, frozen=True, kw_only=True):
     problem: RequestProblem
     removed: Annotated[
         list[RemovedDevices],
-        Meta(description="The devices that fail a check, in the order of the allocator's checks."),
+        Meta(description="The devices that fail a check, in the order in which the allocator checks them."),
     ]
     left: Amount
 
@@ -56,10 +56,10 @@ class MostLeft(RequestName, frozen=True, kw_only=True):
 
     class_: str
     need: Amount
-    left: Annotated[Amount, Meta(description="The number of devices that are left for the request on `node`.")]
+    left: Annotated[Amount, Meta(description="The number of devices left for the request on `node`.")]
     devices: Annotated[Amount, Meta(description="The number of devices on `node`.")]
     node: Text
-    nodes: Annotated[Amount, Meta(description="The number of all nodes whose devices were checked.")]
+    nodes: Annotated[Amount, Meta(description="The number of nodes whose devices were checked.")]
 
 
 class PassedAlternative(RequestDevices, frozen=True, kw_only=True):
@@ -69,28 +69,26 @@ class PassedAlternative(RequestDevices, frozen=True, kw_only=True):
 
 
 class StoryRequest(RequestDevices, frozen=True, kw_only=True):
-    """A request on the nodes of a story.
+    """A request on a group of nodes.
 
     Numbers that differ between the nodes are given as their smallest and largest values.
     """
 
-    left_from: Annotated[
-        Amount, Meta(description=("The smallest number of remaining devices on any node of the story."))
-    ]
+    left_from: Annotated[Amount, Meta(description=("The smallest number of remaining devices on any of the nodes."))]
     left_to: Amount
-    devices_from: Annotated[Amount, Meta(description=("The smallest number of devices on any node of the story."))]
+    devices_from: Annotated[Amount, Meta(description=("The smallest number of devices on any of the nodes."))]
     devices_to: Amount
     left_devices: Annotated[list[DeviceName], Meta(description="Examples of the remaining devices.")]
 
 
 class ChosenDevice(RequestName, frozen=True, kw_only=True):
-    """The device chosen for a slot of a request, and the devices that were skipped first."""
+    """The device chosen for a slot of a request, and the devices that were skipped before it."""
 
     slot: Position
     device: DeviceName | None
     passed_over: Annotated[
         list[PassedOver],
-        Meta(description="The devices that were skipped, except for devices in use that would not match."),
+        Meta(description="The devices that were skipped, except for devices in use that do not match either."),
     ]
     alternatives_before: Annotated[
         list[PassedAlternative],
@@ -125,20 +123,20 @@ class PoolElsewhere(DocumentPart, frozen=True, kw_only=True):
 
 
 class MissingDriver(DocumentPart, frozen=True, kw_only=True):
-    """A driver that a request needs and that publishes nothing for a node."""
+    """A driver that a request needs but that publishes nothing for a node."""
 
     driver: Text
-    nodes: Annotated[Amount, Meta(description="The number of other nodes that the driver publishes devices for.")]
+    nodes: Annotated[Amount, Meta(description="The number of other nodes for which the driver publishes devices.")]
 
 
 class DriverPod(DocumentPart, frozen=True, kw_only=True):
-    """A DaemonSet that runs on all nodes that a driver publishes devices for, but not on the nodes of a story."""
+    """A DaemonSet that runs on all nodes for which a driver publishes devices, but not on the explained nodes."""
 
     driver: Text
     daemon_set: Annotated[Text, Meta(description="The DaemonSet, as NAMESPACE/NAME.")]
-    node: Annotated[Text, Meta(description="One of the nodes that the driver publishes devices for.")]
-    nodes: Annotated[Amount, Meta(description="The number of nodes that the driver publishes devices for.")]
-    lacking: Annotated[list[str], Meta(description="The nodes of the story that have no pod of the DaemonSet.")] = []
+    node: Annotated[Text, Meta(description="One of the nodes for which the driver publishes devices.")]
+    nodes: Annotated[Amount, Meta(description="The number of nodes for which the driver publishes devices.")]
+    lacking: Annotated[list[str], Meta(description="The explained nodes that have no pod of the DaemonSet.")] = []
     state: Annotated[
         str,
         one_of("fault", "pending", "not-ready", "deleted", "absent", "taint", "label"),
@@ -160,14 +158,14 @@ class DriverPod(DocumentPart, frozen=True, kw_only=True):
     ] = ""
     found: Annotated[
         list[str],
-        Meta(description="label: the nodes' own labels, as KEY=VALUE, or the KEY that they lack."),
+        Meta(description="label: the current labels of the nodes, as KEY=VALUE, or KEY if they lack the label."),
     ] = []
     unlikely: Annotated[
         bool,
         Meta(
             description=(
-                "label: whether it is doubtful that the nodes have such devices, because they have neither "
-                "the instance type nor a PCI label of a node on which the DaemonSet runs."
+                "label: whether the nodes probably have no such devices, because they have neither the "
+                "instance type nor a PCI label of a node on which the DaemonSet runs."
             )
         ),
     ] = False
@@ -175,7 +173,7 @@ class DriverPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeStory(DocumentPart, frozen=True, kw_only=True):
-    """The result for a claim set on nodes that do not differ."""
+    """The result for a claim set on nodes with the same reasons."""
 
     nodes: Annotated[list[str], Meta(min_length=1, description="The nodes. The details are those of the first one.")]
     outcome: NodeAnswer
@@ -216,21 +214,23 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
     ] = []
     choices: Annotated[
         list[ChosenDevice],
-        Meta(description=("For nodes that fit: the device for each slot, and the devices that were skipped first.")),
+        Meta(
+            description=("For nodes that fit: the device for each slot, and the devices that were skipped before it.")
+        ),
     ]
 
 
 class SharedClaim(DocumentPart, frozen=True, kw_only=True):
-    """An allocated claim that all pods of a controller name, so that they share its devices."""
+    """An allocated claim that all pods of a controller use, so that they share its devices."""
 
     claim: str
     by: Annotated[ObjectName, Meta(description="The controller of the pods.")]
-    pods: Annotated[Amount, Meta(description="The number of pods that the controller wants or has.")]
+    pods: Annotated[Amount, Meta(description="The number of pods that the controller wants, or that exist.")]
     node: Annotated[str, Meta(description="The only node in the input that can reach the devices.")] = ""
 
 
 class AbsentName(RequestName, frozen=True, kw_only=True):
-    """A value, `wanted`, that a selector requires but no device in the cluster has.
+    """The value `wanted`, which a selector requires but no device in the cluster has.
 
     Device counts are totals over all devices in the input.
     """

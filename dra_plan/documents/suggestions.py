@@ -1,4 +1,4 @@
-"""Tested changes that make a claim set fit: parts of an Explanation. docs/reasons.md describes every code."""
+"""Tested changes that make a claim set fit, as parts of an Explanation. docs/reasons.md describes every code."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dra_plan.api.resource import DeviceToleration
 
 from .base import Amount, ClaimName, DocumentPart, ObjectName, PoolName, Position, Text, any_of, one_of
 from .devices import TaintName
+from .reasons import UnreadyPod
 from .stories import DriverPod
 
 
 class OtherAmount(DocumentPart, frozen=True, kw_only=True):
-    """The largest amount of a capacity or counter that a device has, before and after a change of the requested value.
+    """The largest amount of a capacity or counter, before and after a change of the requested value.
 
-    `from` is the amount of the devices with the requested value, and `to` is the amount of the devices with another
-    value.
+    `from` is the amount on the devices with the old value, and `to` is the amount on those with the new value.
     """
 
     name: Text
@@ -26,7 +26,7 @@ class OtherAmount(DocumentPart, frozen=True, kw_only=True):
 
 
 class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
-    """A selector in a class or in a request is rewritten, or removed if the new selector is null."""
+    """A selector of a class or a request is replaced, or removed if the new selector is null."""
 
     code: Annotated[
         str,
@@ -41,11 +41,11 @@ class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
     dropped: Annotated[str, Meta(description="The part of the selector that is dropped.")] = ""
     used_by: Annotated[
         list[ObjectName],
-        Meta(description="For a selector in a class: other claims and templates in the input that use the class."),
+        Meta(description="For a selector of a class: the other claims and templates in the input that use the class."),
     ] = []
     amount: Annotated[
         OtherAmount | None,
-        Meta(description="change-value: the difference in size between these devices and the requested ones."),
+        Meta(description="change-value: how the sizes of these devices and the requested ones differ."),
     ] = None
 
 
@@ -63,16 +63,16 @@ class TaintTolerated(RequestChange, frozen=True, kw_only=True):
     code: Annotated[str, one_of("tolerate-taint")]
     toleration: DeviceToleration
     tainted: Annotated[
-        list[str], Meta(description="The devices on the node that have the taint, as DRIVER/POOL/DEVICE.")
+        list[str], Meta(description="The devices on the node with the taint, as DRIVER/POOL/DEVICE.")
     ] = []
-    needed: Annotated[Amount, Meta(description="The least number of these devices that the request needs.")] = 0
+    needed: Annotated[Amount, Meta(description="The smallest number of these devices that the request needs.")] = 0
     since: Annotated[
         str, Meta(description="The time at which the first of these devices got the taint, from timeAdded.")
     ] = ""
 
 
 class TaintRuleDeleted(DocumentPart, frozen=True, kw_only=True):
-    """A DeviceTaintRule is deleted, so that its devices no longer have the taint."""
+    """A DeviceTaintRule is deleted, which removes its taint from devices."""
 
     code: Annotated[str, one_of("delete-taint-rule")]
     rule: Annotated[Text, Meta(description="The name of the DeviceTaintRule.")]
@@ -80,20 +80,25 @@ class TaintRuleDeleted(DocumentPart, frozen=True, kw_only=True):
 
 
 class CountLowered(RequestChange, frozen=True, kw_only=True):
-    """Fewer devices are requested, or a fixed number of devices is requested instead of all that match."""
+    """Fewer devices are requested, or a fixed number of devices instead of all that match."""
 
     code: Annotated[str, one_of("lower-count", "count-instead-of-all")]
     from_: int | None = None
     to: int
     claims: Annotated[
-        int, Meta(description="The number of the pod's claims that come from the template: each has the request.")
+        int,
+        Meta(
+            description=(
+                "The number of the pod's claims that come from the template. Each of them contains the request."
+            )
+        ),
     ] = 1
 
 
 class CapacityChanged(RequestChange, frozen=True, kw_only=True):
-    """Less of a capacity is requested, or another capacity is requested, or the request for the capacity is removed.
+    """A smaller amount of a capacity, another capacity, or no capacity is requested.
 
-    `request-capacity`: an amount is requested explicitly, and replaces the amount that applies otherwise.
+    `request-capacity`: an explicit amount replaces the one that applies if the request states none.
     """
 
     code: Annotated[str, one_of("lower-capacity", "request-capacity", "rename-capacity", "drop-capacity")]
@@ -102,18 +107,18 @@ class CapacityChanged(RequestChange, frozen=True, kw_only=True):
     to: str = ""
     also: Annotated[
         dict[str, str],
-        Meta(description="request-capacity: the amounts of other capacities that are requested as well."),
+        Meta(description="request-capacity: the amounts of other capacities that are requested too."),
     ] = {}
 
 
 class ClassChanged(RequestChange, frozen=True, kw_only=True):
-    """A different class is requested."""
+    """Another class is requested."""
 
     code: Annotated[str, one_of("change-class")]
     from_: str = ""
     to: str
     amount: Annotated[
-        OtherAmount | None, Meta(description="How much less the devices have than those of the class asked for now.")
+        OtherAmount | None, Meta(description="How much less the devices have than those of the current class.")
     ] = None
 
 
@@ -141,24 +146,19 @@ class ConstraintDropped(DocumentPart, frozen=True, kw_only=True):
 
 
 class PoolAwaited(DocumentPart, frozen=True, kw_only=True):
-    """The claim waits until the pool has the slices that are missing."""
+    """The claim waits for the pool's missing slices."""
 
     code: Annotated[str, one_of("wait-for-slice")]
     pool: PoolName
     generation: int
     seen: Amount
     expected: int
-    on: Annotated[str, Meta(description="The node of the slices; empty if several nodes may use them.")] = ""
-    driver_pods: Annotated[
-        list[DriverPod], Meta(description="The pods of the driver on that node that are not ready.")
-    ] = []
+    on: Annotated[str, Meta(description="The node of the slices, or empty if several nodes may use them.")] = ""
+    driver_pods: Annotated[list[DriverPod], Meta(description="The driver's pods on that node that are not ready.")] = []
 
 
 class NodeAdded(DocumentPart, frozen=True, kw_only=True):
-    """A copy of a node is added, with the pods and devices that every node of this type has.
-
-    No patch can add a node.
-    """
+    """A copy of a node is added, with the pods and devices of such a node. No patch can do this."""
 
     code: Annotated[str, one_of("add-node")]
     like: Annotated[str, Meta(description="The node that is copied.")]
@@ -169,6 +169,13 @@ class NodeLabelled(DocumentPart, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("label-node")]
     labels: dict[str, str]
+    runtime_class: Annotated[
+        str,
+        Meta(
+            description="The RuntimeClass that requires the label, which other nodes have: what sets it there may not "
+            "have done its work on this node."
+        ),
+    ] = ""
 
 
 class NodeUncordoned(DocumentPart, frozen=True, kw_only=True):
@@ -176,35 +183,40 @@ class NodeUncordoned(DocumentPart, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("uncordon-node")]
     uncordon: Annotated[str, Meta(description="The node that is uncordoned.")]
+    upgrade: Annotated[
+        str, Meta(description="The label of the node that says how far the upgrade of a driver is, as KEY=VALUE.")
+    ] = ""
 
 
 class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
-    """A node becomes ready again, so that controllers remove the taints that they set because of its problem."""
+    """A node becomes ready again, and controllers then remove their taints from it."""
 
     code: Annotated[str, one_of("await-node")]
     awaited: Annotated[str, Meta(description="The node that becomes ready.")]
-    taints: Annotated[list[TaintName], Meta(description="The taints that are then removed.", min_length=1)]
+    taints: Annotated[list[TaintName], Meta(description="The taints that are removed as a result.", min_length=1)]
     since: Annotated[
         str, Meta(description="The time at which the node got the first of these taints, from timeAdded.")
     ] = ""
     ends: Annotated[
         list[str],
-        Meta(description="The pods on the node that are being deleted and then end, as NAMESPACE/NAME."),
+        Meta(description="The pods on the node that are being deleted and end as a result, as NAMESPACE/NAME."),
     ] = []
 
 
 class DevicesRepaired(DocumentPart, frozen=True, kw_only=True):
-    """A device plugin again offers all devices of a resource that its node has."""
+    """A device plugin offers all devices of a resource again."""
 
     code: Annotated[str, one_of("repair-devices")]
     resource: str
     on: Annotated[Text, Meta(description="The node.")]
-    from_: Annotated[str, Meta(description="The amount that the device plugin offers now (`status.allocatable`).")]
+    from_: Annotated[
+        str, Meta(description="The amount that the device plugin currently offers (`status.allocatable`).")
+    ]
     to: Annotated[str, Meta(description="The amount that the node has (`status.capacity`).")]
 
 
 class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
-    """The pod tolerates a taint of the node, or the taint is removed from the node."""
+    """The pod tolerates a taint of the node, or the taint is removed."""
 
     code: Annotated[str, one_of("correct-toleration", "tolerate-node-taint", "remove-node-taint")]
     tainted: Annotated[str, Meta(description="The node whose taint is tolerated or removed.")]
@@ -213,30 +225,30 @@ class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
         str,
         Meta(description="The CronJob that creates the pod's Job, which cannot be edited."),
     ] = ""
-    field: Annotated[str, one_of("key", "value", "effect", ""), Meta(description="correct-toleration: the field.")] = ""
-    from_: Annotated[str, Meta(description="correct-toleration: what the toleration has in this field.")] = ""
-    to: Annotated[str, Meta(description="correct-toleration: what the taint has in this field.")] = ""
+    field: Annotated[
+        str,
+        one_of("key", "value", "effect", ""),
+        Meta(description="correct-toleration: the field in which the toleration and the taint differ."),
+    ] = ""
+    from_: Annotated[str, Meta(description="correct-toleration: the toleration's current value of the field.")] = ""
+    to: Annotated[str, Meta(description="correct-toleration: the taint's value of the field.")] = ""
 
 
 class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
-    """The pod requires a different value of a node label, or a different label.
+    """The pod requires another value of a node label, or another label.
 
-    `use-other-nodes`: some nodes have the present value and some have the new value, but the nodes with the present
-    value have no room.
+    `use-other-nodes`: some nodes have the new value, and the nodes with the current value have no room.
     """
 
     code: Annotated[str, one_of("change-node-selector", "use-other-nodes")]
     label: str
     from_: str
     to: str
-    to_label: Annotated[str, Meta(description="The label that is required instead, if it is a different label.")] = ""
+    to_label: Annotated[str, Meta(description="The label that is required instead, if it is another label.")] = ""
 
 
 class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
-    """Requirements for a node label that exclude each other are replaced by one requirement.
-
-    The new requirement accepts any of the values that the replaced requirements accept.
-    """
+    """Conflicting requirements for a node label are replaced by one that accepts any of their values."""
 
     code: Annotated[str, one_of("merge-node-requirements")]
     label: str
@@ -250,29 +262,31 @@ class NodeRequirementDropped(DocumentPart, frozen=True, kw_only=True):
     label: str
     operator: str
     values: list[str] = []
-    has: Annotated[str, Meta(description="The value that the node has; absent if it lacks the label.")] = ""
+    has: Annotated[str, Meta(description="The node's value, or absent if the node lacks the label.")] = ""
     places: Annotated[
         list[str],
-        Meta(description="The fields with the requirement: `nodeSelector`, `nodeAffinity` or both.", min_length=1),
+        Meta(
+            description="The fields that contain the requirement: `nodeSelector`, `nodeAffinity` or both.", min_length=1
+        ),
     ]
 
 
 class AffinityNamespacesAdded(DocumentPart, frozen=True, kw_only=True):
-    """A required pod affinity term also selects pods of other namespaces."""
+    """A required pod affinity term also selects pods in other namespaces."""
 
     code: Annotated[str, one_of("add-affinity-namespaces")]
     selector: Annotated[str, Meta(description="The label selector of the term, in the format of `-l`.")]
     topology_key: str
-    namespaces: Annotated[list[str], Meta(description="The namespaces that are added.", min_length=1)]
+    namespaces: Annotated[list[str], Meta(description="The additional namespaces.", min_length=1)]
 
 
 class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
     """A rule of the pod about other pods becomes a preference, or a container no longer uses its host port.
 
-    `honor-taints`: a topology spread constraint no longer counts nodes with taints that the pod does not tolerate.
-    `raise-max-skew`: the topology spread constraint allows as much difference as is needed.
-    `lower-min-domains`: the topology spread constraint requires only as many domains as there are.
-    `change-topology-key`: the rules have the label that nodes have instead of its former name, which no node has.
+    - `honor-taints`: a topology spread constraint no longer counts nodes whose taints the pod does not tolerate.
+    - `raise-max-skew`: a topology spread constraint allows a larger difference.
+    - `lower-min-domains`: a topology spread constraint requires only as many domains as there are.
+    - `change-topology-key`: the rules use the new name of a label instead of the old name, which no node has.
     """
 
     code: Annotated[
@@ -284,53 +298,53 @@ class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
     ]
     topology_key: str = ""
     to_key: Annotated[str, Meta(description="change-topology-key: the new topology key.")] = ""
-    from_: Annotated[Amount, Meta(description="The present value of minDomains or maxSkew.")] = 0
+    from_: Annotated[Amount, Meta(description="The current value of minDomains or maxSkew.")] = 0
     to: Annotated[Amount, Meta(description="The new value of minDomains or maxSkew.")] = 0
     port: Amount = 0
 
 
 class HostPortChanged(DocumentPart, frozen=True, kw_only=True):
-    """Containers use another port of the node. In the host's network, it is the port on which the process listens."""
+    """Containers use another port of the node. In the host's network, this is the port on which the process listens."""
 
     code: Annotated[str, one_of("change-host-port")]
     protocol: str
     from_: Amount
     to: Amount
-    listens: Annotated[bool, Meta(description="True in the host's network: containerPort is changed as well.")] = False
+    listens: Annotated[bool, Meta(description="True in the host's network, where containerPort changes too.")] = False
 
 
 class ResourceLowered(DocumentPart, frozen=True, kw_only=True):
     """A container, or the pod as a whole, requests less of a resource."""
 
     code: Annotated[str, one_of("lower-request")]
-    container: Annotated[str, Meta(description="The container; empty for spec.resources of the pod.")]
+    container: Annotated[str, Meta(description="The container, or empty for the pod's own spec.resources.")]
     resource: str
     from_: str
     to: str
 
 
 class ResourceDropped(DocumentPart, frozen=True, kw_only=True):
-    """Containers no longer request an extended resource that devices serve, beside the devices of a claim."""
+    """Containers no longer request an extended resource that devices provide, in addition to the devices of a claim."""
 
     code: Annotated[str, one_of("drop-resource")]
     resource: str
     amount: Amount
     containers: Annotated[list[str], Meta(min_length=1)]
-    class_: Annotated[str, Meta(description="The class that serves the resource.")]
+    class_: Annotated[str, Meta(description="The device class that provides `resource`.")]
     uses_claim: Annotated[
         bool, Meta(description="Whether these containers also use a claim that competes for the same devices.")
     ] = False
 
 
 class ClaimDropped(DocumentPart, frozen=True, kw_only=True):
-    """The pod no longer has one of its claims, because other requests of the pod compete for the same devices."""
+    """One of the pod's claims is removed, because other requests of the pod compete for the same devices."""
 
     code: Annotated[str, one_of("drop-claim")]
     entry: Annotated[Text, Meta(description="The name of the claim in the pod's resourceClaims.")]
     claim: ClaimName
     beside: Annotated[
         str,
-        Meta(description="The extended resource that the containers with this claim also request, if they all do."),
+        Meta(description="The extended resource that the containers with this claim also request, if all of them do."),
     ] = ""
 
 
@@ -343,7 +357,7 @@ class ReplicasLowered(DocumentPart, frozen=True, kw_only=True):
 
 
 class WorkloadStarted(DocumentPart, frozen=True, kw_only=True):
-    """A workload without pods creates the pods that a pod affinity term selects."""
+    """A workload without pods creates pods that a pod affinity term selects."""
 
     code: Annotated[str, one_of("raise-replicas", "resume-job")]
     kind: Text
@@ -353,20 +367,20 @@ class WorkloadStarted(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodSelectorChanged(DocumentPart, frozen=True, kw_only=True):
-    """A rule of the pod about other pods selects these pods by other labels.
+    """A rule of the pod about other pods selects them by different labels.
 
-    `narrow-pod-selector`: these are the labels by which the pod's own workload selects its pods.
+    `narrow-pod-selector`: the labels with which the pod's own workload selects its pods.
     """
 
     code: Annotated[str, one_of("correct-pod-selector", "narrow-pod-selector")]
     rule: Annotated[str, one_of("spread", "affinity", "anti-affinity")]
     topology_key: str
-    from_: Annotated[str, Meta(description="The present label selector, in the format of `-l`.")]
+    from_: Annotated[str, Meta(description="The current label selector, in the format of `-l`.")]
     to: Annotated[str, Meta(description="The new label selector, in the format of `-l`.")]
 
 
 class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
-    """A rolling update deletes an old pod before its new pod is ready (`maxUnavailable` of the Deployment)."""
+    """A rolling update deletes an old pod before a new pod is ready (`maxUnavailable` of the Deployment)."""
 
     code: Annotated[str, one_of("loosen-rollout")]
     deployment: str
@@ -374,23 +388,27 @@ class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimTemplated(DocumentPart, frozen=True, kw_only=True):
-    """Each pod gets a claim of its own instead of a claim that it shares with other pods.
+    """Each pod gets its own claim instead of sharing one with other pods.
 
-    The claims are created from a new template, which has the specification of the shared claim.
+    The claims are created from a new template with the spec of the shared claim.
     """
 
     code: Annotated[str, one_of("use-claim-template")]
-    shared: Annotated[ClaimName, Meta(description="The claim that the pods currently name.")]
+    shared: Annotated[ClaimName, Meta(description="The claim that the pods currently use.")]
     template: Annotated[str, Meta(description="The name of the new ResourceClaimTemplate.")]
     kept_by: Annotated[
         list[str],
-        Meta(description="If only pods of other owners use the shared claim: these pods, which keep it on its node."),
+        Meta(
+            description=(
+                "If only pods of other owners use the shared claim: the pods because of which it stays on its node."
+            )
+        ),
     ] = []
-    on: Annotated[str, Meta(description="The only node from which the devices of the claim can be used.")] = ""
+    on: Annotated[str, Meta(description="The only node that can reach the claim's devices.")] = ""
 
 
 class ResourceRenamed(DocumentPart, frozen=True, kw_only=True):
-    """The pod requests another resource, with a similar name, instead of one that no node has."""
+    """The pod requests a similarly named resource instead of one that no node has."""
 
     code: Annotated[str, one_of("rename-resource")]
     resource: str
@@ -417,7 +435,7 @@ class QuotaRaised(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
-    """A claim is released, so that its devices become free."""
+    """A claim is released, and its devices become free."""
 
     code: Annotated[str, one_of("release-claim")]
     release: ClaimName
@@ -425,16 +443,15 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
     stays: Annotated[
         str,
         one_of("", "NoController", "DaemonSet", "Static", "Leaving"),
-        Meta(description="If no pod with the claim can be moved: the reason for the first of these pods."),
+        Meta(description="If no pod with the claim can be moved: the reason why the first of them cannot."),
     ] = ""
 
 
 class PodsGone(DocumentPart, frozen=True, kw_only=True):
-    """Pods of one node no longer exist.
+    """Pods leave a node.
 
-    `await-pods`: the pods are being deleted and end without further action. `force-delete-pods`: the pods are being
-    deleted but do not end, because their node does not report. `remove-pods`: the pods run, and are to be deleted or
-    moved.
+    `await-pods`: the pods are being deleted and will end. `force-delete-pods`: the pods are being deleted but do not
+    end, because their node does not report. `remove-pods`: the pods are running and have to be deleted or moved.
     """
 
     code: Annotated[str, one_of("await-pods", "force-delete-pods", "remove-pods")]
@@ -449,14 +466,16 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
         str,
         one_of("", "NoController", "WithoutPlace"),
         Meta(
-            description="`remove-pods`: NoController: the pods can only be deleted, because no controller creates them "
-            "again. WithoutPlace: a controller creates them again, but no node takes the new pods."
+            description=(
+                "`remove-pods`: NoController: the pods can only be deleted, because no controller recreates "
+                "them. WithoutPlace: a controller recreates them, but no node takes the new pods."
+            )
         ),
     ] = ""
 
 
 class VolumeFreed(DocumentPart, frozen=True, kw_only=True):
-    """A volume is no longer reserved for a deleted claim, so that a new claim with the same name gets it."""
+    """A volume is no longer reserved for a deleted claim, so that a new claim of the same name gets it."""
 
     code: Annotated[str, one_of("free-volume")]
     volume: Annotated[Text, Meta(description="The name of the PersistentVolume.")]
@@ -473,7 +492,7 @@ class VolumeClaimShrunk(DocumentPart, frozen=True, kw_only=True):
     from_: str
     to: str
     stateful_set: Annotated[
-        str, Meta(description="The StatefulSet whose template for the claim is changed too, by creating it again.")
+        str, Meta(description="The StatefulSet to recreate, because its template for the claim changes too.")
     ] = ""
 
 
@@ -588,12 +607,16 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "loosen-class": SelectorChanged,
     "lower-replicas": ReplicasLowered,
 }
-"""The struct of every code, most plausible first.
+"""The struct of each code, most plausible change first.
 
-The order is: a node with free capacity accepts the pod; a mistake is fixed; less or something else is requested, or a
-rule of the pod is given up, which costs nobody else anything; one more node; what other pods have; and last, changes
-to rules that affect others, those that remove a request entirely, and fewer pods, which is what happens without any
-change.
+The changes come in this order:
+
+1. A node with free capacity accepts the pod.
+2. A mistake is corrected.
+3. Less or something else is requested, or a rule of the pod is dropped. This costs nobody else anything.
+4. A node is added.
+5. Devices are taken from other pods.
+6. A rule that affects others is changed, a request is removed, or there are fewer pods.
 """
 
 
@@ -606,7 +629,7 @@ SHAPES = tuple(dict.fromkeys(CHANGES.values()))
 
 
 class PatchedObject(DocumentPart, frozen=True, kw_only=True):
-    """An object to which a patch applies, in the API version that the paths of the patch refer to."""
+    """An object that a patch applies to, in the API version of the patch's paths."""
 
     api_version: Text
     kind: Text
@@ -615,7 +638,7 @@ class PatchedObject(DocumentPart, frozen=True, kw_only=True):
 
 
 class PatchOperation(DocumentPart, frozen=True, kw_only=True):
-    """An operation of a JSON patch (RFC 6902). The path "" means the whole object, which is deleted or created."""
+    """An operation of a JSON patch (RFC 6902). The path "" means that the whole object is created or deleted."""
 
     op: Annotated[str, one_of("add", "remove", "replace")]
     path: str
@@ -623,7 +646,7 @@ class PatchOperation(DocumentPart, frozen=True, kw_only=True):
 
 
 class ObjectPatch(DocumentPart, frozen=True, kw_only=True):
-    """The changes to one object, as a patch."""
+    """A patch with the changes to an object."""
 
     object: PatchedObject
     patch: Annotated[list[PatchOperation], Meta(min_length=1)]
@@ -631,31 +654,40 @@ class ObjectPatch(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "True if the API server does not allow this change, so that the object must be deleted and "
-                "created again as patched."
+                "True if the API server does not allow the change, so that the object must be deleted and recreated."
             )
         ),
     ] = False
 
 
 class TriedChanges(DocumentPart, frozen=True, kw_only=True):
-    """Changes that were tried together, and the node on which the claims fit after these changes."""
+    """Changes that were tried together, and the node on which the claims then fit."""
 
     changes: Annotated[list[AnyChange], Meta(min_length=1, extra_json_schema={"items": any_of(*SHAPES)})]
     node: Annotated[str, Meta(description="The node on which the claim set then fits.")]
     also_on: Annotated[
-        list[str], Meta(description="correct-toleration: other nodes on which the pod then fits, found by trials.")
+        list[str],
+        Meta(description="correct-toleration: other nodes on which the pod then also fits, as trials have shown."),
+    ] = []
+    failing: Annotated[
+        list[UnreadyPod],
+        Meta(description="Pods on that node that fail to start, and seem to belong to the driver of the devices."),
     ] = []
     evicts: Annotated[
-        list[str], Meta(description="The pods of lower priority that are then evicted, as NAMESPACE/NAME.")
+        list[str], Meta(description="The pods with lower priority that are then evicted, as NAMESPACE/NAME.")
     ] = []
     would_bind: Annotated[
-        Amount, Meta(description="For a workload: the number of its pods that then get nodes, unless all of them do.")
+        Amount, Meta(description="For a workload: the number of its pods that then get a node, unless all of them do.")
     ] = 0
     more: Annotated[
-        Amount, Meta(description="In `nextCopy`: how many more copies then fit, counted up to 20; 0 if not counted.")
+        Amount,
+        Meta(
+            description=(
+                "In `nextCopy`: the number of additional copies that then fit, up to 20, or 0 if they were not counted."
+            )
+        ),
     ] = 0
     patches: Annotated[
-        list[ObjectPatch], Meta(description="The changes as patches that are ready to apply, one per object.")
+        list[ObjectPatch], Meta(description="The changes as patches that can be applied, one per object.")
     ]
-    feature_gates: Annotated[dict[str, bool], Meta(description="The feature gates that must be set as well.")] = {}
+    feature_gates: Annotated[dict[str, bool], Meta(description="The feature gates that must also be set.")] = {}

@@ -1,4 +1,4 @@
-"""What is known about a pod besides its nodes: other pods, its claims, the cluster's last message."""
+"""What a verdict says about a pod apart from its nodes: other pods, its claims, and the cluster's last message."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ HeldBy = Literal[
     "Order",
     "Plugin",
 ]
-"""What holds a pod back.
+"""Why a pod is held back.
 
-Either its scheduling gates, its group, missing claims, volumes or devices that are not ready, pods that must end first,
-a missing node, another scheduler, an earlier pod of its StatefulSet, or another plugin.
+The causes are scheduling gates, a pod group, missing claims, volumes or devices that are not ready, pods that must end
+first, a missing node, another scheduler, an earlier pod of a StatefulSet, and another plugin.
 """
 
 PodOutcome = Literal[
@@ -85,7 +85,7 @@ OfAllNodes = Meta(
 
 
 class GangShortage(DocumentPart, frozen=True, kw_only=True):
-    """A pod group that does not run, because too few of its pods find a node at the same time."""
+    """A pod group that is not scheduled, because too few of its pods find a node at the same time."""
 
     name: Text
     least: Annotated[Amount, MinCount]
@@ -122,17 +122,15 @@ class BindingPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class GatedVerdict(AloneVerdict, frozen=True, kw_only=True):
-    """The result with feature gates enabled that are off by default but probably on in the cluster."""
+    """The result with feature gates that are off by default but probably on in the cluster."""
 
     gates: list[str]
-    signs: Annotated[
-        str, Meta(description="What the input contains that a cluster stores or uses only if the gates are on.")
-    ]
+    signs: Annotated[str, Meta(description="The objects or fields in the input that exist only if the gates are on.")]
     total_nodes: Amount = 0
 
 
 class ChangedReason(DocumentPart, frozen=True, kw_only=True):
-    """A reason that applied to a different number of nodes when the cluster last reported on the pod."""
+    """A reason that applied to a different number of nodes in the cluster's last message about the pod."""
 
     reason: SchedulerText
     nodes: Annotated[
@@ -153,7 +151,7 @@ class LastMessage(DocumentPart, frozen=True, kw_only=True):
         Amount | None,
         Meta(description=("The number of seconds from `time` until the input was collected, if known.")),
     ] = None
-    same_today: Annotated[bool, Meta(description="Whether the result for the input is the same.")]
+    same_today: Annotated[bool, Meta(description="Whether the result for the input is the same as in the message.")]
     changed: Annotated[
         list[ChangedReason],
         Meta(description="The differences between the message and the result, if both count nodes."),
@@ -161,7 +159,7 @@ class LastMessage(DocumentPart, frozen=True, kw_only=True):
 
 
 class TaintEviction(DocumentPart, frozen=True, kw_only=True):
-    """The future eviction of a running pod because of a NoExecute taint on its node or on one of its devices."""
+    """A future eviction of a running pod, because its node or one of its devices has a NoExecute taint."""
 
     pod: Annotated[str, Meta(description="The name of the pod, which is in the owner's namespace.")]
     second: EvictionSecond
@@ -183,7 +181,7 @@ class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
     condition: str
     failed: Annotated[
         bool,
-        Meta(description="True if this is a failure condition with the status True, which makes the binding fail."),
+        Meta(description="True if this is a failure condition with the status True, so that the binding fails."),
     ] = False
     status: Annotated[str, Meta(description="The condition's status, or empty if the driver has not reported it.")] = ""
     reason: str = ""
@@ -191,7 +189,7 @@ class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
 
 
 class FullClaim(DocumentPart, frozen=True, kw_only=True):
-    """A claim that is reserved for as many pods as the API server allows, and that one more pod needs."""
+    """A claim that is already reserved for as many pods as the API server allows, although another pod needs it."""
 
     claim: str
     pods: Annotated[Amount, Meta(description="The number of pods that the claim is reserved for in the input.")]
@@ -205,23 +203,21 @@ class ClaimOfLostNode(DocumentPart, frozen=True, kw_only=True):
     node_name: str
     pods: Annotated[
         list[str],
-        Meta(description="The other pods that use the claim. The devices become free when they have ended."),
+        Meta(description="The other pods that use the claim. Its devices become free when these pods have ended."),
     ] = []
     deleted: Annotated[bool, Meta(description="Whether all pods in `pods` are being deleted.")] = False
-    finalizers: Annotated[
-        list[str], Meta(description="The finalizers that delay the deletion of the pods in `pods`.")
-    ] = []
+    finalizers: Annotated[list[str], Meta(description="The finalizers that delay the deletion of these pods.")] = []
 
 
 class LabelConflict(DocumentPart, frozen=True, kw_only=True):
-    """A pod's requirements for a node label, which no value can satisfy together."""
+    """A pod's requirements for a node label that no value can satisfy."""
 
     label: str
     wants: Annotated[list[str], Meta(description="The conflicting requirements, such as `zone=a` and `zone=b`.")]
     by_selector: Annotated[bool, Meta(description="Whether one of the requirements is in nodeSelector.")] = False
 
     def has(self, one: NodeObstacle) -> bool:
-        """Return whether a node's obstacle follows from this conflict."""
+        """Return whether this conflict causes a node's obstacle."""
         return one.kind == "Label" and one.label == self.label
 
 

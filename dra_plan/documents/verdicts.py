@@ -48,7 +48,7 @@ DEVICES = "DynamicResources"
 """The scheduler plugin that handles devices."""
 
 GOOD = ("WouldBind", "WouldPreempt")
-"""The verdicts that give the owner a node."""
+"""The verdicts with which the owner gets a node."""
 
 TRIED = ("Unschedulable", "Error")
 """The verdicts for which changes are tried with the whole scheduler."""
@@ -82,18 +82,16 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         int | None,
         Meta(
             description=(
-                "The pod's priority, if no node can take the pod, the priority is above 0, and the pod may "
-                "preempt others."
+                "The pod's priority. Set if no node can take the pod, the priority is above 0, and the pod "
+                "may preempt others."
             )
         ),
     ] = None
     low_priority: Annotated[
-        int | None, Meta(description="The pod's priority, if no node can take the pod and the priority is below 0.")
+        int | None, Meta(description="The pod's priority. Set if no node can take the pod and the priority is below 0.")
     ] = None
     held_by: HeldBy | Literal[""] = ""
-    queue: Annotated[
-        str, Meta(description="SchedulingGates, Suspended: the name of the queue in the label for Kueue.")
-    ] = ""
+    queue: Annotated[str, Meta(description="SchedulingGates, Suspended: the queue in the label that Kueue reads.")] = ""
     queue_exists: Annotated[bool, Meta(description="Whether the LocalQueue is in the input.")] = False
     queue_message: Annotated[str, Meta(description="Why Kueue has not admitted it yet, according to its Workload.")] = (
         ""
@@ -102,7 +100,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[str],
         Meta(
             description=(
-                "If the queue is not in the input: the other queues in the namespace or, if it has none, "
+                "If the queue is not in the input: the other queues in the namespace or, if there are none, "
                 "all queues as NAMESPACE/NAME."
             )
         ),
@@ -112,7 +110,8 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[str],
         Meta(
             description=(
-                "What holds it back: scheduling gates, missing claims or templates, a group, node, scheduler or queue."
+                "The cause of the delay: scheduling gates, missing claims or templates, or the name of a "
+                "group, node, scheduler or queue."
             )
         ),
     ] = []
@@ -133,6 +132,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[DriverPod],
         Meta(description="For a bound pod that does not run: the pods of its devices' drivers that are not ready."),
     ] = []
+    failing: Annotated[
+        list[UnreadyPod],
+        Meta(
+            description="If the pod gets a node: pods there that fail to start, and seem to belong to the driver of "
+            "its devices."
+        ),
+    ] = []
     unready_pods: Annotated[
         list[UnreadyPod],
         Meta(description="If a driver publishes no devices at all: DaemonSet pods that are not ready."),
@@ -140,18 +146,15 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     awaited_pods: Annotated[
         list[UnreadyPod],
         Meta(
-            description=(
-                "For a StatefulSet that creates its pods in order: the pod that it waits for. For a "
-                "workload whose pods have nodes: the pods that are not ready."
-            )
+            description="For a StatefulSet that creates its pods in order: the pod that it waits for. For a workload "
+            "whose pods have nodes: the pods that are not ready."
         ),
     ] = []
     until: Annotated[
         str,
         Meta(
-            description=(
-                "For a pod that waits for pods that are being deleted: the time at which their grace periods end."
-            )
+            description="For a pod that waits for pods that are being deleted: the time at which their grace periods "
+            "end."
         ),
     ] = ""
     gang: Annotated[GangShortage | None, Meta(description="The pod group, if too few of its pods find a node.")] = None
@@ -166,15 +169,21 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         Amount,
         Meta(
             description=(
-                "The number of pods that a quota or limit prevents. `message` is then the API server's message."
+                "The number of pods that cannot be created because of a quota or limit. `message` is then "
+                "the API server's message."
             )
         ),
     ] = 0
     forbidden_claim: Annotated[
         str,
-        Meta(description="The name in the pod's resourceClaims of a claim that is rejected although the pod is not."),
+        Meta(
+            description=(
+                "If a claim of the pod is rejected instead of the pod: the name of the claim in the pod's "
+                "resourceClaims."
+            )
+        ),
     ] = ""
-    over: Annotated[list[OverQuota], Meta(description="The resources for which a quota is too small.")] = []
+    over: Annotated[list[OverQuota], Meta(description="The resources that exceed a quota.")] = []
     defaulted: Annotated[
         list[DefaultedRequest],
         Meta(description="The default requests that a LimitRange adds for the resources in `over`."),
@@ -184,7 +193,8 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[ClaimHolder],
         Meta(
             description=(
-                "Claims that hold devices for pods that are not in the input, although the claims' namespaces are."
+                "Claims with devices that are reserved for pods missing from the input, although their "
+                "namespaces are in the input."
             )
         ),
     ] = []
@@ -201,9 +211,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "True if pods would be bound although kinds are in `partial`, but the cluster last reported "
-                "that no node can take them, or gave a reason that only objects of these kinds can cause. "
-                "The text output then shows the verdict Unknown."
+                "True if pods would be bound in such an input, but the cluster last reported that no node "
+                "can take them, or gave a reason that only objects of the kinds in `partial` can cause. The "
+                "text output then shows the verdict Unknown."
             )
         ),
     ] = False
@@ -211,8 +221,8 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[str],
         Meta(
             description=(
-                "If no node can take the pod: the kinds of missing objects that cause a reason in the last "
-                "message. Because of them, `suggestions` may not be enough."
+                "If no node can take the pod: the kinds of missing objects that the cluster's last message "
+                "depends on. Because they are missing, `suggestions` may not be enough."
             )
         ),
     ] = []
@@ -226,8 +236,8 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         Amount,
         Meta(
             description=(
-                "The number of nodes that were checked. For a pod group with a topology key, it is the "
-                "number in one domain."
+                "The number of nodes that were checked. For a pod group with a topology key, it is the number "
+                "in one domain."
             )
         ),
     ] = 0
@@ -254,6 +264,14 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             description="If the pod would be bound: the ResourceClaimTemplates whose claims have not been created yet."
         ),
     ] = []
+    overdue: Annotated[
+        bool,
+        Meta(description="True if such a claim is missing although the newest time in the input is a minute later."),
+    ] = False
+    claim_creators: Annotated[
+        list[UnreadyPod],
+        Meta(description="If such claims are missing: the pods of kube-controller-manager, if none of them is ready."),
+    ] = []
     limits_unknown: Annotated[
         bool,
         Meta(
@@ -268,22 +286,22 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[SharedClaim], Meta(description="The claims that the pod shares with the other pods of its controller.")
     ] = []
     full_claims: Annotated[
-        list[FullClaim], Meta(description="The claims that are reserved for too many other pods.")
+        list[FullClaim], Meta(description="The claims that are already reserved for the maximum number of pods.")
     ] = []
     lost_claims: Annotated[
         list[ClaimOfLostNode],
         Meta(description="If no node can take the pod: the claims with devices on missing nodes."),
     ] = []
     label_conflict: Annotated[
-        LabelConflict | None, Meta(description="The requirements for a node label that no node can satisfy together.")
+        LabelConflict | None, Meta(description="Requirements for a node label that no node can satisfy together.")
     ] = None
     suggestions: Annotated[
         list[TriedChanges],
         Meta(
             description=(
-                "Changes that lead to a node, each tried with the whole scheduler. If there are too many "
-                "owners or nodes for such trials: changes that make the claims fit on nodes without other "
-                "obstacles."
+                "Changes after which the owner gets a node, each tried with the whole scheduler. If there "
+                "are too many owners or nodes for this: changes after which the claims fit on nodes without "
+                "other obstacles."
             )
         ),
     ] = []
@@ -292,7 +310,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         Meta(
             description=(
                 "The number of changes and pairs of changes that were tried with the whole scheduler, or "
-                "null if there were no such trials."
+                "null if none could be tried."
             )
         ),
     ] = None
@@ -313,7 +331,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[str],
         Meta(
             description=(
-                "The pods of the same workload, as NAMESPACE/NAME, whose devices would be enough. Their "
+                "The workload's own pods, as NAMESPACE/NAME, whose devices would be enough. Their "
                 "controller would recreate them."
             )
         ),
@@ -347,17 +365,17 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         ),
     ] = None
     first: Annotated[
-        list[OtherPod], Meta(description="The pods that are scheduled first and take the room that the pod would get.")
+        list[OtherPod], Meta(description="The pods that take precedence and use the room that the pod would get.")
     ] = []
     evicted_for: Annotated[
-        list[OtherPod], Meta(description="The pods that the pod would be evicted for after it gets a node.")
+        list[OtherPod], Meta(description="The pods for which this pod would be evicted after it gets a node.")
     ] = []
     not_tried: Annotated[
         Amount,
         Meta(
             description=(
-                "The number of pods that are scheduled first or may affect the pod, but were not tried "
-                "because there are too many."
+                "The number of pods that take precedence or may affect the pod, but were not tried because "
+                "there are too many."
             )
         ),
     ] = 0
@@ -367,20 +385,20 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     last_message: LastMessage | None = None
     evictions: Annotated[
         list[TaintEviction],
-        Meta(description="The taints that will evict pods with a node, earliest first. Each pod has one entry."),
+        Meta(description="Evictions of pods that have a node, earliest first. There is one entry for each pod."),
     ] = []
 
     @property
     def told_nodes(self) -> list[RefusingNodes]:
         """The nodes that reject the owner's pods, with their reasons.
 
-        If something else holds the pods back, these are the nodes that would reject the pods otherwise.
+        If something else holds the pods back, these are the nodes that would reject the pods without it.
         """
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
 
     @property
     def lacking(self) -> set[str]:
-        """The resources that none of the nodes has, according to their reasons."""
+        """The resources that none of the rejecting nodes has, as the reasons for the rejections show."""
         groups = [] if self.of_all_nodes else self.told_nodes
         none = [{one.resource for one in group.about if one.kind == "Resource" and one.room == "0"} for group in groups]
         return set.intersection(*none) if none else set()
@@ -392,7 +410,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def depends_on_gates(self) -> bool:
-        """Whether the owner gets a node only because feature gates are off that seem to be on in the cluster."""
+        """Whether the owner gets a node only if gates are off that seem to be on in the cluster."""
         return self.verdict in GOOD and self.with_gates is not None
 
     @property

@@ -11,10 +11,7 @@ from .reasons import UnreadyPod
 
 
 class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):
-    """A volume of a claim's class, and why the volume controller does not bind it to the claim.
-
-    If `faults` is empty, the controller does bind it.
-    """
+    """A volume of a claim's class, and what keeps the volume controller from binding it to the claim, if anything."""
 
     name: str
     faults: list[
@@ -43,16 +40,20 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     """A PersistentVolumeClaim whose volume or StorageClass keeps a pod from nodes."""
 
     name: str
-    missing: Annotated[bool, Meta(description="True if the claim does not exist in the namespace.")] = False
+    missing: Annotated[bool, Meta(description="True if the namespace has no such claim.")] = False
     volume: Annotated[
-        str, Meta(description="The volume that the claim names and is usually bound to, or empty if it names none.")
+        str,
+        Meta(
+            description="The volume that the claim names, and to which it is usually bound, or empty if it names none."
+        ),
     ] = ""
     pending: Annotated[
         bool,
         Meta(description="True if the claim is not bound to the volume that it names. `volumes` contains this volume."),
     ] = False
     volume_missing: Annotated[
-        bool, Meta(description="True if that volume is not in the input, although other volumes are.")
+        bool,
+        Meta(description="True if the volume that the claim names is not in the input, although other volumes are."),
     ] = False
     storage_class: str = ""
     class_missing: Annotated[
@@ -60,7 +61,7 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     ] = False
     near: Annotated[str, Meta(description="A StorageClass or claim with a similar name.")] = ""
     classes: Annotated[
-        list[str], Meta(description="The existing StorageClasses, if the claim names a missing one or none.")
+        list[str], Meta(description="The existing StorageClasses, if the claim names none or one that does not exist.")
     ] = []
     classless: Annotated[
         bool, Meta(description="True if the claim does not set the StorageClass, not even to the empty name.")
@@ -69,7 +70,7 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     size: Annotated[str, Meta(description="The storage that the claim requests, if it has no volume.")] = ""
     provisions: Annotated[
         bool | None,
-        Meta(description="Whether the class has a provisioner, which creates volumes, or null if this is not known."),
+        Meta(description="Whether the class has a provisioner, which creates volumes. Null if this is not known."),
     ] = None
     provisioner: Annotated[str, Meta(description="The provisioner of the class, if it creates volumes.")] = ""
     provisioner_pods: Annotated[
@@ -101,13 +102,13 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
         one_of("", "provisioned", "free-volume", "no-volume", "no-node", "class-missing", "unknown"),
         Meta(
             description=(
-                "If the volume is missing or no node can use it: whether an equal claim would get a volume. "
-                "Either the class creates one, or another volume is free, or no volume is free, or the "
+                "If the volume is missing or no node can use it: whether a new claim with the same spec "
+                "would get a volume. The class creates one, another volume is free, no volume is free, the "
                 "class creates none for any node, or the class does not exist."
             )
         ),
     ] = ""
-    free: Annotated[str, Meta(description="free-volume: the free volume.")] = ""
+    free: Annotated[str, Meta(description="free-volume: the name of the free volume.")] = ""
     selected_node: Annotated[
         str, Meta(description="The node that the volume is being created for, if the scheduler has chosen one.")
     ] = ""
@@ -130,17 +131,17 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_awaited(self) -> bool:
-        """Whether the pod has to wait for the volume, which is being created or seems to be stalled."""
+        """Whether the pod has to wait for the volume, which is being created or is stalled."""
         return bool(self.selected_node) or self.is_stalled
 
     @property
     def is_stalled(self) -> bool:
-        """Whether the volume is probably not being created: its provisioner is not ready or has exceeded its time."""
+        """Whether the volume is probably not being created, because its provisioner is not ready or is overdue."""
         return bool(self.provisioner_pods) or self.provisioner_workload is not None or self.given_up
 
     @property
     def is_told(self) -> bool:
-        """Whether there is more to report than that the volume is created on whatever node the pod gets."""
+        """Whether there is more to say than that the volume will be created on the node that the pod gets."""
         return not (self.waits and self.provisions) or bool(self.labels) or self.is_awaited
 
 
@@ -165,9 +166,9 @@ class VolumesApart(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim that is limited to one node and that a pod on another node uses.
+    """A PersistentVolumeClaim that only one node at a time may use, and that a pod on another node uses.
 
-    The explained pod is bound to a node and needs the claim as well.
+    The explained pod is bound to a node and uses the claim as well.
     """
 
     claim: str

@@ -1,16 +1,16 @@
-"""Values that a selector requires and that no device in the whole cluster has, so that no node can ever match.
+"""Values that a selector requires but no device in the whole cluster has, so that no node can ever match.
 
-The choice of the selectors that are split into deciding parts, and of the devices for that, follows for a group of
-nodes.
+The module also finds the decisive parts of selectors that reject the devices on a group of nodes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
+
+from msgspec import Struct
 
 from dra_plan.allocator import PoolDevice, View
 from dra_plan.allocator.pools import PoolGatherer
@@ -26,15 +26,14 @@ from .reasons import PoolUnusable, Refusal, SelectorFailed, group_key
 from .selectors import DecisivePart, Publications, decisive_parts, look_up
 
 Typed = tuple[str, Any]
-"""Type and value of an attribute."""
+"""The type and the value of an attribute."""
 
 
-@dataclass(slots=True, frozen=True)
-class AbsentValue:
-    """A value that a request or its class requires of an attribute or capacity, although no device has this value.
+class AbsentValue(Struct, frozen=True):
+    """A value that a request or its class requires of an attribute or capacity, although no device has it.
 
-    `reference` is the attribute or capacity. `values` contains the values of the devices that publish `reference`, with
-    the number of devices for each value. At least one of these values has the required type.
+    `reference` is the attribute or capacity, and `values` contains the number of devices for each of its values. At
+    least one of these values has the required type.
     """
 
     want: Want
@@ -47,14 +46,14 @@ class AbsentValue:
 
 
 Published = dict[Reference, Counter[Typed]]
-"""The values of all devices in a cluster, by name."""
+"""The number of devices for each value of each attribute or capacity, in the whole cluster."""
 
 
 def absent_values(view: View, groups: Sequence[NodeGroup], known: Published) -> list[AbsentValue]:
-    """Return the required values that no device has, for requests that can't be met on some node.
+    """Return the required values that no device has, for requests that can't be met on at least one node.
 
-    Each clause of a selector occurs only once. `known` caches the values that devices publish; this function adds
-    values to the cache.
+    Each clause of a selector occurs only once. `known` is a cache of published values, to which this function adds
+    values.
     """
     asked = [found for want in _failing(groups) for found in _asked(want)]
     if not asked:
@@ -112,13 +111,12 @@ def _values(view: View, like: LikeDevices, wanted: Iterable[Reference]) -> Publi
 def decisive_parts_of(
     offers: Sequence[NodeOffer], *, in_use: bool = False
 ) -> dict[tuple[int, int], list[DecisivePart]]:
-    """Return the decisive parts of selectors, for requests that can't be met even if they are the only ones.
+    """Return the decisive parts of selectors, for requests that can't be met even alone.
 
-    The parts are grouped by the position of the request, and by the position of the reason in the first offer's funnel.
-    The devices in the parts are the devices of all offers. The selector of a class is considered only if no device
-    passes the selector, because its purpose is to exclude other kinds of devices. With `in_use`, the devices in use are
-    among them that the same selector would reject. The result is empty if there are no offers, for example because
-    pools can't be gathered.
+    The keys are the position of the request and the position of the reason in the first offer's funnel. The parts
+    describe the devices of all offers. A class's selector is considered only if no device passes it, because its
+    purpose is to exclude other kinds of devices. If `in_use` is set, devices in use that fail the same selector are
+    included. The result is empty if there are no offers, for example because pools can't be gathered.
     """
     if not offers:
         return {}
@@ -144,10 +142,7 @@ def decisive_parts_of(
 
 
 def all_publications(view: View) -> Publications:
-    """Return the names that the devices of the whole input publish.
-
-    All devices are needed to state that no device has a name.
-    """
+    """Return the names that any device in the input publishes."""
     found = _PUBLISHED.get(view.gatherer)
     if found is None:
         slices = (each for slices in view.gatherer.slices.values() for each in slices)

@@ -1,7 +1,4 @@
-"""Requirements that can't be met together, as documents: a blocking set's elements, with the values on each side.
-
-The counters that block follow, and then the amounts that the requests need and that are left of a shared resource.
-"""
+"""Blocking sets, counters and insufficient amounts as parts of documents."""
 
 from __future__ import annotations
 
@@ -33,11 +30,11 @@ from .parts import examples, holder
 from .reasons import amount, plain
 
 CounterKey = tuple[PoolID, str]
-"""A pool, and the name of one of its counter sets."""
+"""A pool and the name of one of its counter sets."""
 
 
 def not_together(offer: NodeOffer, found: BlockingSet) -> NotTogether:
-    """Return the blocking set in the form that documents use."""
+    """Return the blocking set as a part of a document."""
     elements = [_element(offer, element) for element in found.elements]
     need, left = _too_few(offer, found)
     return NotTogether(
@@ -144,7 +141,7 @@ def _counter(offer: NodeOffer, element: CounterElement) -> BlockingCounter:
 
 
 def counter_sets(offer: NodeOffer, wanted: Iterable[CounterKey]) -> Iterator[SeenCounterSet]:
-    """Yield those of the given counter sets that the node sees, with the free and total amount of each counter."""
+    """Yield those of the wanted counter sets that the node sees, with the free and the total amount of each counter."""
     view = offer.placement.view
     counters = Counters(view.state, view.target)
     for pool_id, name in dict.fromkeys(wanted):

@@ -1,4 +1,4 @@
-"""The attribute that a constraint compares and devices lack: the requests that it ties, and who publishes it."""
+"""The attribute that a constraint compares but devices lack, with its publishers and the compared requests."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .placement import Placement
 
 
 def compared_attribute(offer: NodeOffer, claim: int, removal: Removal) -> ComparedAttribute | None:
-    """Return what is known of the attribute that the removed devices lack, or None if they lack none.
+    """Return the attribute that the removed devices lack, or None if there is another reason for their removal.
 
-    `claim` is the index of the claim. The drivers of these devices come first, then the other drivers that publish the
-    attribute on any device of the input.
+    `claim` is the index of the claim. The drivers of the removed devices come first, followed by other drivers in the
+    input that publish the attribute.
     """
     refusal = removal.refusal
     if not isinstance(refusal, AttributeMissing):

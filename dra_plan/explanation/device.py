@@ -1,7 +1,4 @@
-"""Every check of one device: each request's checks, passed or failed.
-
-The claim sets and requests for which the device is checked come first, then the numbers behind each check.
-"""
+"""Every check of one device for each request."""
 
 from __future__ import annotations
 
@@ -40,14 +37,14 @@ from .selectors import decisive_parts
 
 
 def known_devices(view: View) -> Iterator[DeviceID]:
-    """Yield all devices that slices in the input name."""
+    """Yield all devices in the slices of the input."""
     for slices in view.gatherer.slices.values():
         for slice_ in slices:
             yield from (device.id for device in slice_.devices)
 
 
 def explain_device(view: View, nodes: Sequence[Node], claim_sets: Iterable[ClaimSet], device: DeviceID) -> DeviceStory:
-    """Return what happens to one device for each claim set, on the first node that sees the device."""
+    """Return the checks of a device for each claim set, on the first node that sees the device."""
     seen = [(node, found) for node in nodes if (found := _on(view, node, device)) is not None]
     slices = [s for s in view.gatherer.slices.get(device.pool_id, ()) if any(d.id == device for d in s.devices)]
     made = DeviceStory(

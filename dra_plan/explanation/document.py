@@ -1,12 +1,7 @@
-"""The findings as the parts of an Explanation (`documents.explanation`) and of a plan's reasons.
-
-The leading reason on the nodes that reject comes first; then the stories of node groups, with their requests,
-suggestions and choices; then the flat list of reasons for each node in a plan. `output` creates the sentences.
-"""
+"""The findings as parts of an Explanation, and as the reasons in a plan. `text` creates the sentences."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -45,19 +40,22 @@ from .reasons import Refusal, TakenAlready, code, group_key, refusal_fields
 # The leading reason is the one that rejects most of the devices that are closest to being usable.
 
 Cause = tuple[str, str, str]
-"""A code, the class whose selector rejects, and the name of its subject; empty if there is none."""
+"""A code, the class whose selector rejects devices, and the name of the reason's subject.
+
+The class and the name are "" if there is none.
+"""
 
 BLOCKING_STEPS = 2_000
-"""The search steps for collisions, if there are many claim sets to examine."""
+"""The maximum number of search steps for blocking sets, if there are many claim sets to examine."""
 
 _OTHER_KIND, _OTHER_DEVICE, _NEARLY = range(3)
-"""How close a device comes: rejected by the class's selector, by the request's, or by a later check."""
+"""How close a device comes: rejected by the class's selector, by the request's own selector, or by a later check."""
 
 
 def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
-    """Return the leading reasons on the nodes that reject the claims. The most common reason comes first.
+    """Return the leading reasons on the nodes that reject the claims, most common first.
 
-    Nodes without any devices come last.
+    The reason for nodes without devices comes last.
     """
     found: dict[Cause, list[tuple[NodeGroup, list[Funnel]]]] = {}
     for group in groups:
@@ -72,14 +70,14 @@ def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
 
 
 def leading_by_node(groups: Iterable[NodeGroup]) -> Iterator[tuple[str, LeadingReason]]:
-    """Yield the name of each node that rejects the claims, with the leading reason on it.
+    """Yield each node that rejects the claims, with its leading reason.
 
-    If the subject of the reason is not found on the node alone, it is that of the node's group.
+    If the node alone does not show the subject of the reason, the subject for the node's group is used.
     """
     for group in groups:
         for shared in leading_reasons([group]):
             for node, answer, offer in zip(group.nodes, group.answers, group.offers, strict=True):
-                alone = dataclasses.replace(group, nodes=[node], answers=[answer], offers=[offer])
+                alone = replace(group, nodes=[node], answers=[answer], offers=[offer])
                 for one in leading_reasons([alone]):
                     name = one.name or (shared.name if shared.code == one.code else "")
                     yield node.metadata.name, replace(one, name=name)
@@ -88,10 +86,10 @@ def leading_by_node(groups: Iterable[NodeGroup]) -> Iterator[tuple[str, LeadingR
 def of_nodes(
     view: View, claim_set: ClaimSet, nodes: Sequence[Node], answers: Sequence[NodeOutcome]
 ) -> list[LeadingReason]:
-    """Return the leading reasons on the nodes, if they can be found with little work.
+    """Return the leading reasons on the nodes, as far as a short search finds them.
 
-    The search for a blocking set is short, and is made only on the node whose name sorts first, regardless of the order
-    of `nodes`. `answers` are the results for `nodes`, in the same order.
+    A blocking set is searched for only on the node whose name sorts first. `answers` contains the results for `nodes`,
+    in the same order.
     """
     placements = Placements(view, claim_set.claims, BLOCKING_STEPS, claim_set.allocated)
     budget, groups = Budget(BLOCKING_STEPS, BLOCKING_STEPS), []
@@ -221,10 +219,7 @@ def _about(group: NodeGroup, position: int, number: int, removal: Removal) -> st
 
 
 class SetParts:
-    """Creates the fields that an ExplainedClaimSet has in addition to a plan's fields.
-
-    Equal claim sets share these fields.
-    """
+    """The fields that an ExplainedClaimSet has in addition to those of a plan. Equal claim sets share them."""
 
     def __init__(self, drivers: DriverPods | None = None) -> None:
         self._known: dict[int, tuple[SetExplanation, dict[str, Any]]] = {}
@@ -269,7 +264,7 @@ def absent(told: SetExplanation) -> list[AbsentName]:
 def stories(told: SetExplanation, drivers: DriverPods | None = None) -> list[NodeStory]:
     """Return the results for the claims, one for each group of nodes.
 
-    If `drivers` is given, the results say why drivers' pods do not run on the nodes.
+    If `drivers` is given, the results say why driver pods do not run on the nodes.
     """
     return [_story(group, drivers) for group in told.groups]
 
@@ -363,7 +358,7 @@ def _request(funnel: Funnel) -> dict[str, Any]:
 
 
 def suggestion(found: Suggestion) -> TriedChanges:
-    """Return the changes of a suggestion, which were tried together, and the node on which the claims then fit."""
+    """Return the changes of a suggestion, and the node on which the claims then fit."""
     return TriedChanges(
         changes=[change.told for change in found.changes],
         node=found.node,
@@ -373,7 +368,7 @@ def suggestion(found: Suggestion) -> TriedChanges:
 
 
 def choice(placement: Placement, made: DeviceChoice) -> ChosenDevice:
-    """Return, in the form that documents use, the device that was chosen and the devices that were tried before it."""
+    """Return a chosen device, and the devices that were tried before it, as a part of a document."""
     reasons: dict[tuple[object, ...], list[tuple[PoolDevice, Refusal | None]]] = {}
     for device, reason in made.passed_over:
         if isinstance(reason, InUse | TakenAlready) and not _would_do(made.want, device):
@@ -430,7 +425,7 @@ def reasons_by_node(told: SetExplanation) -> dict[str, list[Reason]]:
 
 
 def reasons(group: NodeGroup, position: int) -> list[Reason]:
-    """Return why the claims do not fit on the node at this position in the group. The cause comes first."""
+    """Return why the claims do not fit on the node at this position in the group, starting with the cause."""
     if group.answer.outcome is Outcome.FITS and not group.elsewhere:
         return []
     made: list[Reason] = []

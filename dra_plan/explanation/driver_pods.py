@@ -1,9 +1,9 @@
-"""The pods that publish a driver's devices: a DaemonSet runs on every node with devices, but not on one without.
+"""The DaemonSets that publish devices for drivers, and why they do not run on nodes without devices.
 
-A driver's slices do not name its pods. A DaemonSet counts as the driver's if it has a pod on each node for which the
-driver publishes devices. Of several, those count that mount the kubelet's directories of plugins, and of these those
-whose names, images or paths have most in common with the name of the driver. A DaemonSet that has nothing in common
-with it, but has with the name of another driver in the input, is not one of them.
+A driver's slices do not name its pods. A DaemonSet is assumed to be the driver's if it has a pod on every node for
+which the driver publishes devices. If there are several, DaemonSets that mount the kubelet's plugin directories are
+preferred, and then those whose names, images or paths have most in common with the name of the driver. A DaemonSet is
+left out if its name resembles only the name of another driver in the input.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dra_plan.allocator.requests import Want
 from dra_plan.api.core import ContainerStatus, Node, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import node_matches, requirement_holds, selector_text
 from dra_plan.api.well_known import INSTANCE_TYPE
 from dra_plan.api.workloads import AnyWorkload, pod_template
@@ -34,16 +35,16 @@ from dra_plan.scheduler.plugins.node_affinity import required_terms
 from dra_plan.scheduler.plugins.node_checks import untolerated
 
 MOST_NODES = 50
-"""The number of nodes of a group whose pods are looked at."""
+"""The maximum number of a group's nodes on which pods are examined."""
 
 MOST_FOUND = 2
-"""The number of DaemonSets to name for one driver."""
+"""The maximum number of DaemonSets that are named for a driver."""
 
 _PLUGINS = "/var/lib/kubelet/plugins"
 """The directories in which a driver registers with the kubelet."""
 
 REPAIRABLE = ("fault", "pending", "not-ready")
-"""The states of a pod that may be repaired."""
+"""The states of a pod that can be repaired."""
 
 FAULTS = (*REPAIRABLE, "deleted")
 """The states of a pod that exists and is not ready."""
@@ -53,7 +54,7 @@ _FIRST = (*FAULTS, "absent", "taint", "label")
 
 
 def missing_drivers(offer: NodeOffer) -> list[MissingDriver]:
-    """Return the drivers that failing requests need and that publish no devices for the node.
+    """Return the drivers that failing requests need but that publish no devices for the node.
 
     The list is empty if no driver at all publishes devices for the node.
     """
@@ -72,10 +73,7 @@ def _wanted(offer: NodeOffer) -> Iterator[str]:
 
 
 def texts_in(want: Want) -> set[str]:
-    """Return the string constants in the selectors of the request and of its class.
-
-    Some of these strings may be names of drivers.
-    """
+    """Return the string constants in the selectors of the request and its class, some of which may be driver names."""
     return {text for one in want.conditions for text in strings(one.expression)}
 
 
@@ -91,7 +89,7 @@ def _published_for(view: View, driver: str) -> frozenset[str]:
 
 
 class DriverPods:
-    """Finds the pods of device drivers in an input."""
+    """The pods of device drivers in an input."""
 
     def __init__(self, inventory: Inventory) -> None:
         self._inventory = inventory
@@ -99,11 +97,9 @@ class DriverPods:
         self._podless: dict[str, PodlessWorkload | None] = {}
 
     def missing(self, offer: NodeOffer, nodes: Sequence[Node]) -> list[DriverPod]:
-        """Return why the pods of the needed drivers do not run on these nodes.
+        """Return why the pods of needed drivers do not run on these nodes. Pods with errors come first.
 
         `offer` is the offer of one of the nodes.
-
-        Pods with errors come first.
         """
         found: list[DriverPod] = []
         for driver in _wanted(offer):
@@ -117,10 +113,10 @@ class DriverPods:
         return found
 
     def unready_on(self, offer: NodeOffer | None, node: Node) -> tuple[str, UnreadyPod] | None:
-        """Return a DaemonSet's pod that is not ready on the node, with the name of the pod's driver.
+        """Return a DaemonSet pod on the node that is not ready, with the name of its driver, or None if all are ready.
 
-        The name is "" if the failing requests do not need the driver. Pods of needed drivers are preferred, and after
-        them the pods of kubelet plugins. Return None if all pods of DaemonSets are ready.
+        Pods of drivers that the failing requests need are preferred, followed by pods of kubelet plugins. If the
+        failing requests do not need the driver, its name is "".
         """
         unready = self._unready.get(node.metadata.name, {})
         if not unready:
@@ -133,8 +129,34 @@ class DriverPods:
                     return driver, unready_pod(own, node.metadata.name)
         return "", unready_pod(min(unready.values(), key=lambda pod: not _is_plugin(pod)), node.metadata.name)
 
+    def failing_on(self, node: str, claims: Iterable[ResourceClaim]) -> list[UnreadyPod]:
+        """Return the DaemonSets' pods on a node that fail to start, and whose names have something of a driver's there.
+
+        The driver publishes devices for the node, and selectors of the claims or of their classes name it, unless they
+        name none. Its own pods are among these, and those of the vendor's operator.
+        """
+        drivers = {one.spec.driver for one in self._inventory.slices if one.spec.node_name == node}
+        texts = self._texts(claims) if drivers and node in self._unready else set()
+        found = [
+            unready_pod(pod, node)
+            for key, pod in sorted(self._unready.get(node, {}).items())
+            if any(_likeness(driver, key, pod) for driver in drivers & texts or drivers)
+        ]
+        return [one for one in found if one.container and one.reason not in _STARTING][:MOST_FOUND]
+
+    def _texts(self, claims: Iterable[ResourceClaim]) -> set[str]:
+        """Return the string constants in the selectors of the claims and of their classes."""
+        classes = {one.metadata.name: one.spec.selectors for one in self._inventory.classes}
+        requests = [one for claim in claims for one in claim.spec.devices.requests]
+        asked = [part for one in requests for part in (one.exactly, *one.first_available) if part is not None]
+        every = (each.cel for one in asked for each in (*one.selectors, *classes.get(one.device_class_name, ())))
+        return {text for cel in every if cel is not None for text in strings(cel.expression)}
+
     def on_node(self, view: View, driver: str, node: Node) -> list[DriverPod]:
-        """Return the driver's pods that are not ready on a node for which the driver publishes devices."""
+        """Return the driver's pods that are not ready on the node.
+
+        The list is empty if the driver publishes no devices for the node.
+        """
         there = _published_for(view, driver)
         if node.metadata.name not in there:
             return []
@@ -147,17 +169,17 @@ class DriverPods:
     def unready(self) -> list[UnreadyPod]:
         """Return the pods of kubelet plugins that are not ready.
 
-        If the input has no pods of kubelet plugins, the pods of all DaemonSets are considered.
+        If the input has no kubelet plugins, the pods of all DaemonSets are considered.
         """
         every = [(node, pod) for pods in self._daemons.values() for node, pod in pods.items()]
         plugins = [(node, pod) for node, pod in every if _is_plugin(pod)]
         return [unready_pod(pod, node) for node, pod in plugins or every if not is_ready(pod)]
 
     def unready_controllers(self, kind: str) -> list[UnreadyPod]:
-        """Return the pods that are not ready of the controller of a driver's own kind. Crashing pods come first.
+        """Return the pods that are not ready of the controller for a driver's own kind. Crashing pods come first.
 
-        The driver is the one that has the name of the kind in its own: compute-domain.nvidia.com for a ComputeDomain.
-        Its controller runs beside its DaemonSet.
+        The driver is the one with the kind in its name, such as compute-domain.nvidia.com for ComputeDomain. Its
+        controller is in the same namespace as its DaemonSet.
         """
         places: dict[str, set[str]] = {}
         for one in self._inventory.slices:
@@ -171,11 +193,20 @@ class DriverPods:
                     found[pod.key] = unready_pod(pod, pod.spec.node_name)
         return sorted(found.values(), key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
 
+    def unready_managers(self) -> list[UnreadyPod]:
+        """Return the pods of kube-controller-manager, if the input has some and none of them is ready."""
+        found = [pod for pod in self._inventory.pods if _is_manager(pod) and not ended(pod)]
+        if any(map(is_ready, found)):
+            return []
+        told = (unready_pod(pod, pod.spec.node_name) for pod in found)
+        return sorted(told, key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
+
     def unready_provisioners(self, provisioner: str) -> list[UnreadyPod]:
         """Return the pods of a volume provisioner if none of them is ready. Crashing pods come first.
 
-        Nothing in a cluster names them. A pod counts if one of its containers is a provisioner by its name or image,
-        and each part of the provisioner's name that is not common is in its namespace, names, labels or images.
+        Nothing in a cluster names these pods. A pod is assumed to be the provisioner's if one of its containers has the
+        name or image of a provisioner, and if each distinctive part of the provisioner's name is in the pod's
+        namespace, names, labels or images.
         """
         known = self._provisioners.get(provisioner)
         if known is None:
@@ -187,9 +218,9 @@ class DriverPods:
         return known
 
     def podless_provisioner(self, provisioner: str) -> PodlessWorkload | None:
-        """Return a workload whose pods would be the provisioner's, if the input has none of them; else None.
+        """Return a workload that should run the provisioner but has no pods.
 
-        A workload without pods that should have some counts only if the input has pods of its namespace.
+        Return None if the input has pods of the provisioner, or no pods at all in the namespace of the workload.
         """
         if provisioner not in self._podless:
             self._podless[provisioner] = self._podless_of(_telling_parts(provisioner))
@@ -311,6 +342,12 @@ def _joined(found: Iterable[DriverPod]) -> Iterator[DriverPod]:
     return (replace(one, lacking=names) for one, names in nodes)
 
 
+def _is_manager(pod: Pod) -> bool:
+    """Return whether it is a pod of kube-controller-manager, as kubeadm and others label it."""
+    component = (pod.metadata.labels or {}).get("component")
+    return pod.metadata.namespace == "kube-system" and component == "kube-controller-manager"
+
+
 def _is_plugin(pod: Pod) -> bool:
     paths = (volume.get("hostPath") for volume in pod.spec.volumes)
     return any(isinstance(path, dict) and str(path.get("path", "")).startswith(_PLUGINS) for path in paths)
@@ -371,7 +408,7 @@ def _provisions(pod: Pod, parts: set[str]) -> bool:
 
 
 def unready_pod(pod: Pod, node: str) -> UnreadyPod:
-    """Return a pod that is not ready, with the reason and message of the first container that waits."""
+    """Return a pod that is not ready, with the reason and message of its first waiting container."""
     told, waiting = _fault(pod), _waiting(pod)
     return UnreadyPod(
         pod=pod.key,
@@ -406,6 +443,9 @@ def _waiting(pod: Pod) -> ContainerStatus | None:
 
 _LATER = ("", "PodInitializing")
 """The reasons of containers that wait for another one."""
+
+_STARTING = ("ContainerCreating",)
+"""The reasons of containers that may still start without any help."""
 
 
 def _wanted_labels(spec: PodSpec, node: Node) -> str:

@@ -1,6 +1,6 @@
-"""Edits to claims, classes, nodes and slices, each of which returns a new placement; nothing is changed in place.
+"""Edits to claims, classes, nodes and slices. Each edit returns a new placement.
 
-Claims created from one template are edited together, because one of them cannot be changed alone.
+Claims from one template are edited together, because they cannot be changed separately.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Edit = Callable[[ExactDeviceRequest | DeviceSubRequest], ExactDeviceRequest | De
 
 
 def edit_request(placement: Placement, claim: int, full_name: str, edit: Edit) -> Placement:
-    """Return the placement with one request edited. An alternative of a request is named `REQUEST/ALTERNATIVE`."""
+    """Return the placement with a request edited. An alternative is named `REQUEST/ALTERNATIVE`."""
     name, _, alternative = full_name.partition("/")
 
     def edited(request: DeviceRequest) -> DeviceRequest:
@@ -58,7 +58,7 @@ def _edit_claim(placement: Placement, index: int, edit: Callable[[ResourceClaim]
 
 
 def drop_constraint(placement: Placement, claim: int, position: int) -> Placement:
-    """Return the placement after one constraint of a claim has been removed."""
+    """Return the placement without the constraint at this position in a claim."""
 
     def edit(old: ResourceClaim) -> ResourceClaim:
         kept = [c for at, c in enumerate(old.spec.devices.constraints) if at != position]
@@ -68,7 +68,7 @@ def drop_constraint(placement: Placement, claim: int, position: int) -> Placemen
 
 
 def drop_request(placement: Placement, claim: int, name: str) -> Placement:
-    """Return the placement after one request of a claim has been removed."""
+    """Return the placement without this request of a claim."""
 
     def edit(old: ResourceClaim) -> ResourceClaim:
         kept = [request for request in old.spec.devices.requests if request.name != name]
@@ -83,20 +83,17 @@ def tolerate(toleration: DeviceToleration) -> Edit:
 
 
 def set_count(count: int) -> Edit:
-    """Return an edit that changes the number of devices of a request to `count`."""
+    """Return an edit that requests exactly `count` devices."""
     return lambda asked: replace(asked, allocation_mode="ExactCount", count=count)
 
 
 def set_class(name: str) -> Edit:
-    """Return an edit that changes the device class of a request."""
+    """Return an edit that requests devices of another class."""
     return lambda asked: replace(asked, device_class_name=name)
 
 
 def add_alternative(placement: Placement, claim: int, name: str, class_name: str, count: int) -> Placement:
-    """Return the placement with one more alternative at the end of a firstAvailable request.
-
-    The alternative is named after its class.
-    """
+    """Return the placement with an alternative for this class at the end of a firstAvailable request."""
 
     def edited(request: DeviceRequest) -> DeviceRequest:
         if request.name != name:
@@ -110,12 +107,12 @@ def add_alternative(placement: Placement, claim: int, name: str, class_name: str
 
 
 def alternative_name(class_name: str) -> str:
-    """Return a name for an alternative. It is the name of the class, changed to a valid DNS label."""
+    """Return a name for an alternative: the name of its class, changed to a valid DNS label."""
     return class_name.replace(".", "-")[:63].strip("-")
 
 
 def set_selector(position: int, expression: str | None) -> Edit:
-    """Return an edit that replaces a selector. If there is no expression, the selector is removed."""
+    """Return an edit that replaces the selector at this position, or removes it if the expression is None."""
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
         return replace(asked, selectors=_selectors(asked.selectors, position, expression))
@@ -124,7 +121,7 @@ def set_selector(position: int, expression: str | None) -> Edit:
 
 
 def set_class_selector(placement: Placement, class_name: str, position: int, expression: str | None) -> Placement:
-    """Return the placement after a selector of a device class has been replaced or, without an expression, removed."""
+    """Return the placement after replacing a selector of a class, or removing it if the expression is None."""
     old = placement.view.classes[class_name]
     selectors = _selectors(old.spec.selectors, position, expression)
     changed = replace(old, spec=replace(old.spec, selectors=selectors))
@@ -134,9 +131,9 @@ def set_class_selector(placement: Placement, class_name: str, position: int, exp
 def replace_selector(
     placement: Placement, want: Want, class_name: str | None, position: int, expression: str | None
 ) -> Placement:
-    """Return the placement after a selector has been replaced or, without an expression, removed.
+    """Return the placement after replacing a selector, or removing it if the expression is None.
 
-    If `class_name` is given, the selector belongs to this class; otherwise, it belongs to the request.
+    The selector belongs to the class or, if `class_name` is None, to the request.
     """
     if class_name is not None:
         return set_class_selector(placement, class_name, position, expression)
@@ -149,7 +146,7 @@ def _selectors(old: list[DeviceSelector], position: int, expression: str | None)
 
 
 def set_capacities(amounts: Mapping[str, str]) -> Edit:
-    """Return an edit that changes the requested amounts. `amounts` has the new amount of each capacity."""
+    """Return an edit that requests these amounts, given by the name of the capacity."""
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
         wanted = asked.capacity or CapacityRequirements()
@@ -159,9 +156,9 @@ def set_capacities(amounts: Mapping[str, str]) -> Edit:
 
 
 def rename_capacity(name: str, to: str | None) -> Edit:
-    """Return an edit that requests the same amount of the capacity `to` instead of the capacity `name`.
+    """Return an edit that requests the capacity `to` instead of the capacity `name`.
 
-    If `to` is None, the edit removes the amount of the capacity `name` from the request.
+    If `to` is None, the edit only removes the capacity `name` from the request.
     """
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
@@ -177,7 +174,7 @@ def rename_capacity(name: str, to: str | None) -> Edit:
 
 
 def label_node(placement: Placement, labels: Mapping[str, str]) -> Placement:
-    """Return the placement after these labels have been added to the node."""
+    """Return the placement with these labels added to the node."""
     metadata = placement.node.metadata
     return placement.with_node(
         replace(placement.node, metadata=replace(metadata, labels={**(metadata.labels or {}), **labels}))
@@ -185,9 +182,9 @@ def label_node(placement: Placement, labels: Mapping[str, str]) -> Placement:
 
 
 def complete_pool(placement: Placement, pool: PoolID, generation: int, seen: int) -> Placement:
-    """Return the placement in which the newest generation of the pool has no missing slices.
+    """Return the placement in which the pool has no missing slices.
 
-    `generation` is the newest generation, and `seen` is the number of slices that exist.
+    `generation` is the pool's newest generation, and `seen` is the number of its slices in the input.
     """
 
     def completed(slice_: ResourceSlice) -> ResourceSlice:

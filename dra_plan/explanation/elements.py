@@ -1,17 +1,15 @@
-"""The possible causes of a claim set's answer, and blocking sets: the fewest such elements that leave no allocation.
+"""Blocking sets: minimal sets of requests, constraints, counters and other claims that leave no allocation.
 
-An element is a request, a constraint, a counter or another claim. Dropping a request removes it from its claim;
-dropping a constraint removes the constraint; dropping a counter makes it unlimited; dropping another claim releases its
-devices. The elements and the placements without them come first, then the search, which drops one element after the
-other.
+Dropping a request or a constraint removes it from its claim, dropping a counter makes it unlimited, and dropping
+another claim releases its devices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dra_plan.allocator import Allocator, Outcome, PoolID
@@ -30,18 +28,18 @@ from .placement import Budget, Placement
 OfRequests = TypeVar("OfRequests", DeviceConstraint, DeviceClaimConfiguration)
 
 ENDLESS = str(10**30)
-"""A counter value that no pool of devices consumes."""
+"""A counter value that is never used up."""
 
 
 class RequestElement(NamedTuple):
-    """A request. It is given by its name and by the index of its claim."""
+    """A request, given by its name and the index of its claim."""
 
     claim: int
     request: str
 
 
 class ConstraintElement(NamedTuple):
-    """A constraint. It is given by its own index and by the index of its claim."""
+    """A constraint, given by its own index and the index of its claim."""
 
     claim: int
     position: int
@@ -65,12 +63,11 @@ Element = RequestElement | ConstraintElement | CounterElement | ClaimElement
 
 
 def elements(placement: Placement) -> list[Element]:
-    """Return everything on this node that can be part of a cause.
+    """Return the elements that a blocking set on this node may contain.
 
-    Other claims come first, then counters, constraints and requests. Requests with the same name are dropped together,
-    so each name occurs once. The search tries to drop the elements in this order, so the first elements are more likely
-    to be dropped. This order is useful because a blocking set without other claims says more about the claim set
-    itself.
+    The search tries to drop elements in this order: other claims, counters, constraints and requests. Other claims come
+    first, because a blocking set without them says more about the claim set itself. Requests with the same name are
+    dropped together, so each name occurs once.
     """
     found: list[Element] = [ClaimElement(claim.key) for claim in placement.allocated if claim.key not in placement.own]
     found += _counters(placement)
@@ -97,7 +94,7 @@ def _counters(placement: Placement) -> Iterable[CounterElement]:
 
 
 def without(placement: Placement, dropped: Collection[Element]) -> Placement:
-    """Return the placement without these elements: they no longer restrict the search."""
+    """Return the placement without these elements, so that they no longer restrict the search."""
     claims = {element.claim for element in dropped if isinstance(element, ClaimElement)}
     counters = {element for element in dropped if isinstance(element, CounterElement)}
     changed = placement.without_allocated(claims) if claims else placement
@@ -119,9 +116,8 @@ def with_parts(
 ) -> ResourceClaim:
     """Return the claim with only these requests and constraints.
 
-    References to removed requests are also removed from the constraints and the configuration, because the API server
-    rejects references to missing requests. If this leaves an entry without references, the entry is removed too,
-    because an empty list would mean all requests.
+    References to removed requests are removed too, because the API server would reject them. Entries that would be left
+    without references are also removed, because an empty list would mean all requests.
     """
     kept = {request.name for request in requests}
     devices = replace(
@@ -161,23 +157,22 @@ def _endless(slice_: ResourceSlice, counters: Collection[CounterElement]) -> Res
 # Sets are found with all of the release's known defects fixed, so that a set describes the objects and not a release.
 
 SAME_EVERYWHERE = (RequestElement, ConstraintElement)
-"""The elements that mean the same on every node."""
+"""The kinds of elements that are the same on every node."""
 
 TOTAL_STEPS = 30_000
-"""The number of search steps for one blocking set."""
+"""The maximum number of search steps for a blocking set."""
 
 ALL_STEPS = 3 * TOTAL_STEPS
-"""The number of search steps for all blocking sets of one claim set."""
+"""The maximum number of search steps for all blocking sets of a claim set."""
 
 STEPS_EACH = 5_000
-"""The number of search steps for one intermediate question."""
+"""The maximum number of search steps for each trial during the search for a blocking set."""
 
 
-@dataclass(slots=True, frozen=True)
-class BlockingSet:
-    """Requests, constraints, counters and claims that can't be met together.
+class BlockingSet(Struct, frozen=True):
+    """Requests, constraints, counters and claims that can't all be met together.
 
-    If `proven` is set, the set is known to be minimal: without any one of the elements, the others can be met.
+    If `proven` is set, the set is known to be minimal.
     """
 
     elements: tuple[Element, ...]
@@ -190,10 +185,9 @@ class BlockingSet:
 
 
 def blocking_set(placement: Placement, budget: Budget | None = None) -> BlockingSet | None:
-    """Return a minimal set of elements that can't be met together.
+    """Return a minimal set of elements that can't be met together, or None if everything fits with known defects fixed.
 
-    Return None if everything fits when known defects are repaired. The set is empty if it is undecided whether
-    everything fits.
+    The set is empty if it is undecided whether everything fits.
     """
     fixed = placement.repaired()
     budget = budget or Budget(TOTAL_STEPS, STEPS_EACH)
@@ -208,11 +202,9 @@ def blocking_set(placement: Placement, budget: Budget | None = None) -> Blocking
 
 
 class KnownBlockingSet:
-    """A blocking set that was found on one node and is checked on other nodes.
+    """A blocking set that was found on one node and is tested on other nodes.
 
-    All checks use the same allocator and share its intermediate results. Only the requests and constraints of the
-    blocking set are checked. Claims and counters have other names on other nodes, so all claims and counters of each
-    node stay in effect.
+    Only its requests and constraints are tested, because claims and counters have other names on other nodes.
     """
 
     def __init__(self, found: BlockingSet, placement: Placement) -> None:
@@ -227,7 +219,7 @@ class KnownBlockingSet:
         )
 
     def is_enough(self, node: Node, budget: Budget) -> bool:
-        """Return whether the requests and constraints can't be met on this node even if known defects are repaired."""
+        """Return whether the requests and constraints can't be met on this node, even if known defects are fixed."""
         if budget.spent:
             return False
         answer = self._allocator.allocate(node)

@@ -1,8 +1,8 @@
-"""Errors as outcomes: the kind, the object at fault and its position, the device that triggered it, the remedy."""
+"""The details of errors: the kind of error, the object at fault, the device that triggered it, and a remedy."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from dra_plan.allocator import AllocationError, DeviceID, NodeAllocationError, PoolDevice, SelectorError
 from dra_plan.allocator.reasons import Cause
@@ -30,24 +30,25 @@ _BEFORE_THE_ALLOCATOR = ("class-missing", "class-not-named", "feature-off", "req
 """Errors of the allocator that the scheduler may find earlier, with different messages."""
 
 
-@dataclass(slots=True, frozen=True)
-class MendedSelector:
-    """A selector that does not fail with the error, and the `outcome` on the node if this selector is used."""
+class MendedSelector(Struct, frozen=True):
+    """A selector that does not cause the error, and the `outcome` on the node if it is used."""
 
     expression: str
     outcome: str
 
 
-@dataclass(slots=True)
-class ErrorDetails:
+class ErrorDetails(Struct):
     """The details of an error that ended the scheduling attempt.
 
-    `object` is the kind, namespace and name of the object that causes the error, with its position in the input.
-    `selector` is the index of a selector in the object. If the object is a claim that was generated from a `template`,
-    only the template can be corrected. `known` are the names that may have been meant, and `hint` is the most similar
-    of them. `gate` is the feature gate that is off. `missing` is the kind, namespace and name of the object that does
-    not exist; `maker` is the one from which a controller creates it, and `maker_pods` are this controller's pods that
-    are not ready.
+    - `object`: the kind, namespace and name of the object at fault, with its position in the input
+    - `selector`: the index of the selector in the object
+    - `template`: the template to correct, if the object is a generated claim
+    - `known`: names that may have been meant
+    - `hint`: the most similar of the known names
+    - `gate`: the feature gate that is off
+    - `missing`: the kind, namespace and name of the object that does not exist
+    - `maker`: the object from which a controller creates the missing one
+    - `maker_pods`: the pods of this controller that are not ready
     """
 
     code: str
@@ -71,7 +72,7 @@ class ErrorDetails:
 
 
 def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
-    """Return the reason why it is unknown which claims a pod has."""
+    """Return why it is unknown which claims a pod has."""
     details = ErrorDetails("claim-set-error", str(claim_set.error), claim_set.owner, origin=claim_set.origin)
     missing = claim_set.error.missing if claim_set.error is not None else None
     if missing is not None:

@@ -1,13 +1,11 @@
-"""The reasons for the results for a claim set: groups of nodes, and the findings about each group.
-
-The findings kept from an earlier examination of the same nodes come first, for claims with the same requests; then the
-explanation of one claim set. The findings come from `funnel`, `selectors`, `elements`, `errors` and `suggest`.
-"""
+"""The explanation of a claim set: groups of nodes, the findings for each group, and suggestions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+from msgspec import Struct, field, structs
 
 from dra_plan.allocator import AllocationError, Allocator, NodeOutcome, Outcome, View
 from dra_plan.allocator.reasons import InUse
@@ -33,11 +31,11 @@ from .reasons import SelectorFailed, group_key
 # devices. Statements about several nodes together are found again each time.
 
 Holders = tuple[tuple[str, object], ...]
-"""The claims that have devices in a node's pools, by NAMESPACE/NAME, each with its devices."""
+"""The claims that have devices in a node's pools, as NAMESPACE/NAME, with those devices."""
 
 
 class KnownFindings:
-    """The findings for claims with the same requests. They are reused while only claims change in the cluster."""
+    """Findings for claims with the same requests. They are reused while nothing but claims changes in the cluster."""
 
     def __init__(self) -> None:
         self._funnels: dict[str, tuple[Node, Holders, list[Funnel]]] = {}
@@ -47,9 +45,9 @@ class KnownFindings:
     def offer(self, placement: Placement) -> NodeOffer:
         """Return what the node offers to the claims.
 
-        A known offer is reused until a device in the node's pools gets another holder. Two kinds of offers are not
-        reused. If pools with the same name share counters (Q1), the offer depends on devices of other nodes. If error
-        texts name claims, the offer is valid only for these claims.
+        A known offer is reused until a device in the node's pools gets another holder. An offer is not reused if pools
+        with the same name share counters (Q1), because it then depends on other nodes, or if its error messages name
+        other claims.
         """
         if placement.view.shared_counter_names:
             return offer(placement)
@@ -60,7 +58,9 @@ class KnownFindings:
         known = self._funnels.get(name)
         if known is not None and known[0] is placement.node and known[1] == holders:
             wants = placement.wants()
-            return offer(placement, [replace(old, want=want) for old, want in zip(known[2], wants, strict=True)])
+            return offer(
+                placement, [structs.replace(old, want=want) for old, want in zip(known[2], wants, strict=True)]
+            )
         made = offer(placement)
         if not any(map(_names_claims, made.funnels)):
             self._funnels[name] = (placement.node, holders, made.funnels)
@@ -76,28 +76,30 @@ def _names_claims(funnel: Funnel) -> bool:
 Key = tuple[object, ...]
 
 MOST_BLOCKING_SETS = 24
-"""The maximum number of nodes for which a blocking set is searched for from scratch; others use the sets found."""
+"""The maximum number of nodes on which a new blocking set is searched for.
+
+Other nodes are tested with the known sets.
+"""
 
 
-@dataclass(slots=True)
-class SetExplanation:
-    """The explanation of a claim set: groups of nodes, and changes that make the claims fit.
-
-    Groups of nodes that reject the claims come first.
-    """
+class SetExplanation(Struct):
+    """The explanation of a claim set. Groups of nodes that reject the claims come first."""
 
     groups: list[NodeGroup]
     suggestions: list[Suggestion]
     tried: int
-    """The number of changes, or combinations of changes, that were tried."""
+    """The number of changes and combinations of changes that were tried."""
     error: ErrorDetails | None = None
     absent: list[AbsentValue] = field(default_factory=list)
-    """The values that no device of the cluster has: if there are any, findings on single nodes do not matter."""
+    """The required values that no device in the cluster has.
+
+    If there are any, findings on single nodes do not matter.
+    """
     admissions: tuple[NodeOpening, ...] = ()
-    """The changes that would admit the pods to excluded nodes that have enough devices."""
+    """Changes that would admit the pods to excluded nodes that have enough devices."""
     admissions_tried: int = 0
     renaming: Renaming | None = None
-    """The names to use, if the findings come from claims with other names."""
+    """The names to use if the findings come from claims with other names."""
 
 
 def explain(
@@ -115,9 +117,10 @@ def explain(
 ) -> SetExplanation:
     """Explain the results for a claim set.
 
-    `answers` are the results for `nodes`, in the same order. No suggestion releases the devices of a claim in `kept`.
-    `known` are findings for claims with the same requests in an earlier state of the cluster. After the `deadline`, in
-    monotonic time, the allocator is no longer called, so blocking sets are not proven and nothing is suggested.
+    `answers` contains the results for `nodes`, in the same order. Suggestions do not release the devices of claims in
+    `kept`. `known` contains findings for claims with the same requests in an earlier state of the cluster. After
+    `deadline`, in monotonic time, the allocator is no longer called, so blocking sets are not proven and nothing is
+    suggested.
     """
     if claim_set.error is not None:
         return SetExplanation([], [], 0, errors.of_set(claim_set, inventory))
@@ -151,12 +154,11 @@ def exemplified(told: SetExplanation, node: str) -> SetExplanation:
             led.placement = replace(group.placement, node=led.nodes[0])
             led.choices = funnel.of(led.placement)
             groups[at] = led
-    return replace(told, groups=groups)
+    return structs.replace(told, groups=groups)
 
 
-@dataclass(slots=True, frozen=True)
-class RefusingExplanation:
-    """The explanation for the nodes that reject the claims, and the results on these nodes."""
+class RefusingExplanation(Struct, frozen=True):
+    """The nodes that reject the claims, the results on these nodes, and the explanation."""
 
     told: SetExplanation
     answers: Sequence[tuple[Node, NodeOutcome]]
@@ -176,8 +178,8 @@ def explain_refusing(
 ) -> RefusingExplanation:
     """Run the allocator on the nodes, and explain the nodes that reject the claims.
 
-    Nodes are also explained if allocated claims in the set exclude them. `answered` are the allocator's results that
-    are already known, by node.
+    Nodes that cannot reach the devices of allocated claims are explained too. `answered` contains known results of the
+    allocator, by node.
     """
     allocator, there = Allocator(claim_set.claims, view, max_steps=max_steps), answered or {}
     answers = [(node, there.get(node.metadata.name) or allocator.allocate(node)) for node in nodes]

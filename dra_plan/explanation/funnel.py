@@ -1,15 +1,14 @@
 """The funnel: for each request or alternative, the devices on a node and the number that each check removes.
 
-In order: the checks on one device, pools that are skipped, the funnel itself, the reasons for the chosen device, and
-the claims that hold the devices that a request lacks. All of this is about one node; the deciding part of a selector is
-found in `selectors`, the interaction of several requests in `elements`.
+`selectors` finds the decisive part of a selector, and `elements` finds requests that conflict with each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from dra_plan.allocator import (
     AllocationError,
@@ -38,14 +37,14 @@ from .reasons import PoolUnusable, Refusal, SelectorFailed, TakenAlready, code, 
 
 
 class CheckResult(NamedTuple):
-    """The result of a check of a device: the check's name in documents, and the reason if the device fails."""
+    """The name of a check in documents, and the reason if the device fails the check."""
 
     name: str
     refusal: Refusal | None
 
 
 class Checks:
-    """Runs the checks that a device has to pass to be allocated for a request."""
+    """The checks that a device has to pass to be allocated for a request."""
 
     def __init__(self, placement: Placement) -> None:
         view = placement.view
@@ -66,14 +65,14 @@ class Checks:
         )
 
     def every(self, want: Want, device: PoolDevice, pool: Pool) -> list[CheckResult]:
-        """Return the result of every check, in the order in which the allocator makes them."""
+        """Return the result of every check, in the allocator's order."""
         found = [
             CheckResult(check.name, self._asked(check.refusal, want, device)) for check in self._taker.checks(want)
         ]
         return [CheckResult("pool", self._pool(pool)), *found]
 
     def first(self, want: Want, device: PoolDevice, pool: Pool) -> Refusal | None:
-        """Return the first reason why the device cannot be allocated, or None if the device passes all checks."""
+        """Return the first reason why the device cannot be allocated, or None if it passes all checks."""
         refused = self._pool(pool)
         if refused is not None:
             return refused
@@ -90,7 +89,7 @@ class Checks:
         return None
 
     def names(self, want: Want) -> list[str]:
-        """Return the names of the checks in the order in which they are made, without duplicates."""
+        """Return the names of the checks in the allocator's order, without duplicates."""
         return list(dict.fromkeys(("pool", *(check.name for check in self._taker.checks(want)))))
 
     def matches(self, want: Want, device: PoolDevice, pool: Pool) -> bool:
@@ -101,15 +100,15 @@ class Checks:
             return False
 
     def shortages(self, want: Want, device: PoolDevice) -> list[CapacityShort]:
-        """Return all capacities for which the device has less left than the request needs."""
+        """Return the capacities that are insufficient for the request on the device."""
         portions = self._taker.demand(want, device).portions
         persisted, taken = self._taker.state.aggregate.get(device.id), self._taker.ledger.shares.get(device.id)
         return [found for each in portions if (found := short((each,), persisted, taken)) is not None]
 
     def selector(self, want: Want, device: PoolDevice) -> Refusal | None:
-        """Return the first selector that is false for the device, or that fails with an error on the device.
+        """Return the first selector that is false for the device or fails on it, or None if there is none.
 
-        The selectors of the class come before the selectors of the request.
+        The selectors of the class come before those of the request.
         """
         return self._alike.selector(want, device, lambda: self._asked(Taker.selector_refusal, want, device))
 
@@ -132,14 +131,14 @@ class Checks:
 # -- pools that are skipped --------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class SkippedPool:
-    """A pool that the search skips.
+class SkippedPool(Struct):
+    """A pool that the search skips. If `is_ignored` is set, it skips only some of the pool's devices.
 
-    `devices` is the number of devices that the pool would offer to the node. `slices` are the slices that cause the
-    pool to be skipped, if there are any. If `is_ignored` is set, only some devices are skipped: the release ignores
-    devices that are in the same slice as counter sets. If the pool's slices state different numbers of slices, `counts`
-    has these numbers. `hint` is an existing counter set or counter that was probably meant.
+    - `devices`: the number of devices that the pool would offer to the node
+    - `slices`: the slices that cause the pool to be skipped, if any
+    - `is_ignored`: whether only devices in slices with counter sets are skipped, as the release ignores them
+    - `counts`: the numbers of slices that the pool's slices state, if they disagree
+    - `hint`: the counter set or counter that was probably meant
     """
 
     pool: Pool
@@ -163,7 +162,7 @@ def count(pool: Pool) -> int:
 
 
 def finding(pool: Pool, gatherer: PoolGatherer) -> SkippedPool:
-    """Return why a pool that is not complete is skipped, with the slices that are the reason."""
+    """Return why an incomplete, invalid or obsolete pool is skipped, and the slices that are the cause."""
     counts: tuple[int, ...] = ()
     if pool.superseded_by is not None:
         causes = gatherer.generation(pool.id, pool.superseded_by).slices
@@ -191,10 +190,7 @@ def _perhaps_meant(pool: Pool) -> str:
 
 
 def ignored(pool: Pool) -> Iterator[SkippedPool]:
-    """Yield the pool if some of its devices are in slices with counter sets.
-
-    The scheduler reads only the counters in these slices, and ignores the devices.
-    """
+    """Yield the pool if the scheduler ignores some of its devices, because their slices also contain counter sets."""
     both = [one for one in pool.counter_slices if one.object.spec.devices]
     if both:
         devices = sum(len(one.object.spec.devices) for one in both)
@@ -210,11 +206,10 @@ def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
 # -- funnels -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Removal:
-    """The devices that are removed for one reason.
+class Removal(Struct):
+    """The devices that are removed for one reason, with the first device's reason.
 
-    The devices are rejected with the same `key`. Only the rejection of the first device is stored.
+    The reasons for all of them have the same `key`.
     """
 
     refusal: Refusal
@@ -229,15 +224,14 @@ class Removal:
 
     @property
     def holders(self) -> list[str]:
-        """The claims that have the devices, without duplicates. The list is empty if the devices are not in use."""
+        """The claims that hold the devices, without duplicates. The list is empty if the devices are not in use."""
         return list(dict.fromkeys(r.claim for r in self.refusals if isinstance(r, InUse) and r.claim is not None))
 
 
-@dataclass(slots=True)
-class Funnel:
-    """All `devices` on a node for one request, the reasons that removed devices, and the devices that are `left`.
+class Funnel(Struct):
+    """The devices on a node for one request, the reasons that removed devices, and the devices that are `left`.
 
-    If the request is for all matching devices, it needs every device that it selects, and `matching` is their number.
+    A request for all matching devices needs all the devices that it selects, and `matching` is their number.
     """
 
     want: Want
@@ -246,9 +240,9 @@ class Funnel:
     left: list[PoolDevice]
     matching: int
     reusable: bool
-    """True if a device may serve several times (a shared one, in releases that search again from the beginning)."""
+    """Whether a shared device may be allocated to a request several times, as in releases that restart the scan."""
     causes: frozenset[object] | None = None
-    """The causes that remove devices, by which groups of nodes are distinguished; found on first use."""
+    """The causes that distinguish groups of nodes, computed on first use."""
 
     @property
     def need(self) -> int:
@@ -257,10 +251,7 @@ class Funnel:
 
     @property
     def problem(self) -> str | None:
-        """The code of the reason why the request can't be met even if it is the only one.
-
-        None means that the funnel shows no reason.
-        """
+        """The code of the reason why the request can't be met even alone, or None if the funnel shows no reason."""
         if self.need > RESULTS_LIMIT:
             return "too-many-devices"
         if self.want.takes_all:
@@ -272,8 +263,7 @@ class Funnel:
         return "too-few-devices"
 
 
-@dataclass(slots=True)
-class NodeOffer:
+class NodeOffer(Struct):
     """What a node offers to claims: its pools in search order, the skipped pools, and a funnel for each request."""
 
     placement: Placement
@@ -284,14 +274,11 @@ class NodeOffer:
 
     @property
     def devices(self) -> int:
-        """The number of devices that slices offer to the node. Devices count even if their pools can't be used."""
+        """The number of devices that slices offer to the node, including those in unusable pools."""
         return self.funnels[0].devices if self.funnels else sum(count(pool) for pool in self.pools)
 
     def failing(self) -> list[list[Funnel]]:
-        """Return the requests that can't be met even if they are the only ones.
-
-        Each request is given as the funnels of all its alternatives.
-        """
+        """Return the requests that can't be met even alone. Each is given as the funnels of its alternatives."""
         requests: dict[tuple[int, int], list[Funnel]] = {}
         for funnel in self.funnels:
             requests.setdefault((funnel.want.claim_index, funnel.want.request_index), []).append(funnel)
@@ -299,7 +286,9 @@ class NodeOffer:
 
 
 def offer(placement: Placement, funnels: list[Funnel] | None = None) -> NodeOffer:
-    """Return what the node offers to the placement's claims. `funnels` are the requests' funnels, if they are known.
+    """Return what the node offers to the placement's claims.
+
+    `funnels` contains the requests' funnels, if they are known.
 
     Raises AllocationError if a node selector can't be read.
     """
@@ -348,12 +337,11 @@ def _is_of_request(removal: Removal) -> bool:
 # A probe records, on the way to the solution, why a request got this device and not an earlier one.
 
 
-@dataclass(slots=True)
-class DeviceChoice:
-    """The device that was chosen for one slot of a request, and the devices that were tried before it.
+class DeviceChoice(Struct):
+    """The device that was chosen for a slot of a request, and the devices that were tried before it.
 
-    If a device was rejected immediately, it comes with the reason. A device without a reason was tried, but the search
-    then found no devices for the later slots.
+    A device that was rejected immediately comes with the reason. Other devices come without one: the search tried them,
+    but found no devices for later slots.
     """
 
     want: Want
@@ -361,37 +349,34 @@ class DeviceChoice:
     device: DeviceID | None = None
     passed_over: list[tuple[PoolDevice, Refusal | None]] = field(default_factory=list)
     alternatives_before: list[Funnel] = field(default_factory=list)
-    """For an alternative's first slot, the alternatives before it, as they are while nothing is taken."""
+    """For the first slot of an alternative: the earlier alternatives, checked as if nothing were allocated."""
     offer: NodeOffer | None = None
-    """The offer in which those were found."""
+    """The offer that contains `alternatives_before`."""
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """The position of this slot in the search."""
+        """The position of the slot in the search."""
         return self.want.claim_index, self.want.request_index, self.slot
 
 
 class ChoiceProbe(Probe):
-    """A probe that records the choices that the search has made so far.
+    """A probe that records the choices that a search has made so far.
 
-    After a successful search, the recorded choices are the solution.
+    After a successful search, the choices are the solution.
     """
 
     def __init__(self) -> None:
         self.choices: list[DeviceChoice] = []
 
     def entered(self, want: Want, slot: int) -> None:
-        """Record that the search enters a slot.
-
-        The search enters slots in order, so it has given up all choices at this slot and after it.
-        """
+        """Record that the search enters a slot, giving up all choices for this slot and later slots."""
         place = want.claim_index, want.request_index, slot
         while self.choices and self.choices[-1].place >= place:
             self.choices.pop()
         self.choices.append(DeviceChoice(want, slot))
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
-        """Record that the device cannot be used in this slot now."""
+        """Record that the device cannot be used in this slot."""
         taken = isinstance(reason, InUse) and reason.claim is None
         self._choice(want, slot).passed_over.append((device, TakenAlready() if taken else reason))
 
@@ -400,13 +385,13 @@ class ChoiceProbe(Probe):
         self._choice(want, slot).device = device.id
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Record that there is no solution with the device in this slot."""
+        """Record that the search found no solution with the device in this slot."""
         choice = self._choice(want, slot)
         choice.device = None
         choice.passed_over.append((device, None))
 
     def restarted(self) -> None:
-        """Discard all choices, because the search starts from the beginning."""
+        """Discard all choices, because the search has restarted."""
         self.choices.clear()
 
     def _choice(self, want: Want, slot: int) -> DeviceChoice:
@@ -440,9 +425,9 @@ def _is_before(one: Want, other: Want) -> bool:
 
 
 def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
-    """Return the claims that use what the removed devices lack, as NAMESPACE/NAME without duplicates.
+    """Return the claims that hold what the removed devices lack, as NAMESPACE/NAME without duplicates.
 
-    A device in use counts only if it matches the request's selectors, because the release of other devices would not
+    A device in use is considered only if it matches the request's selectors, because releasing other devices would not
     help.
     """
     state = offer.placement.view.state
@@ -464,10 +449,7 @@ def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
 
 
 def holders_on(offers: Iterable[NodeOffer | None], want: int, removal: Removal) -> str:
-    """Return the first offer's node if the holders of the removed devices are not the same on all nodes.
-
-    Otherwise, return "".
-    """
+    """Return the first offer's node if the removed devices have other holders on other nodes, and otherwise ""."""
     first, *others = [offer for offer in offers if offer is not None]
     found = set(holders(first, first.funnels[want].want, removal))
     if found:
@@ -480,10 +462,7 @@ def holders_on(offers: Iterable[NodeOffer | None], want: int, removal: Removal) 
 
 
 def counter_holders(offer: NodeOffer, pool_id: PoolID, counter_set: str, counter: str) -> list[str]:
-    """Return the claims that consume the counter with devices of the pool, without duplicates.
-
-    The devices may be on any node.
-    """
+    """Return the claims that consume the counter with devices of the pool, on any node, without duplicates."""
     state = offer.placement.view.state
     pool = next((pool for pool in offer.pools if pool.id == pool_id), None)
     found: dict[str, None] = {}

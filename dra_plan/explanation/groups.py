@@ -1,9 +1,11 @@
-"""Groups of nodes with the same findings, which are all known reasons why claims do not fit on them."""
+"""Groups of nodes with the same findings, which are the known reasons why claims do not fit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from dra_plan.allocator import NodeOutcome
 from dra_plan.api.core import Node
@@ -17,12 +19,10 @@ from .placement import Placement
 from .selectors import DecisivePart
 
 
-@dataclass(slots=True)
-class NodeGroup:
-    """Nodes with the same findings. `answer`, `offer` and `placement` describe the first node.
+class NodeGroup(Struct):
+    """Nodes with the same findings. `answer`, `offer` and `placement` belong to the first node.
 
-    `answers` and `offers` contain an entry for every node, in order. `decisive_parts` are about the devices of all
-    nodes.
+    `answers` and `offers` contain an entry for every node, in order. `decisive_parts` covers the devices of all nodes.
     """
 
     nodes: list[Node]
@@ -47,7 +47,7 @@ class NodeGroup:
         return self.offers[0]
 
     def add(self, node: Node, answer: NodeOutcome, offer: NodeOffer | None) -> None:
-        """Add a node to the group. The node must have the same findings as the group."""
+        """Add a node, which must have the same findings as the group."""
         self.nodes.append(node)
         self.answers.append(answer)
         self.offers.append(offer)
@@ -55,7 +55,7 @@ class NodeGroup:
     def led_by(self, name: str) -> NodeGroup | None:
         """Return the group with this node moved to the front.
 
-        Return None if the node is already the first node, or is not in the group.
+        Return None if the node is already at the front, or is not in the group.
         """
         names = [node.metadata.name for node in self.nodes]
         if name not in names[1:]:
@@ -70,9 +70,9 @@ class NodeGroup:
         )
 
     def lead(self) -> None:
-        """Move the node with the most findings to the front, so that this node represents the group.
+        """Move the node with the most findings to the front, so that it represents the group.
 
-        If several nodes have the most findings, the node with the most devices left is moved.
+        If several nodes have the most findings, the one with the most devices left is moved.
         """
         told = [_weight(offer) for offer in self.offers]
         position = told.index(max(told))
@@ -81,24 +81,30 @@ class NodeGroup:
         self.offers.insert(0, self.offers.pop(position))
 
     def funnels(self, want: int) -> Iterator[Funnel]:
-        """Yield the funnel of one request for each node. The request is given by its index."""
+        """Yield the funnel on each node for the request with the index `want`."""
         return (offer.funnels[want] for offer in self.offers if offer is not None)
 
     def removed(self, want: int, key: tuple[object, ...]) -> tuple[int, int]:
-        """Return the smallest and the largest number of devices that one reason removes on a node of the group.
+        """Return the smallest and the largest number of devices that a reason removes on a node of the group.
 
-        The request is given by its index, and the reason by its key.
+        `want` is the index of the request, and `key` is the key of the reason.
         """
         counts = [next((len(r.devices) for r in funnel.removals if r.key == key), 0) for funnel in self.funnels(want)]
         return min(counts), max(counts)
 
     def left(self, want: int) -> tuple[int, int]:
-        """Return the smallest and the largest number of devices that are left for a request on a node of the group."""
+        """Return the smallest and the largest number of devices left on a node of the group.
+
+        `want` is the index of the request.
+        """
         counts = [len(funnel.left) for funnel in self.funnels(want)]
         return min(counts), max(counts)
 
     def devices(self, want: int) -> tuple[int, int]:
-        """Return the smallest and the largest number of devices examined for a request on a node of the group."""
+        """Return the smallest and the largest number of devices checked on a node of the group.
+
+        `want` is the index of the request.
+        """
         counts = [funnel.devices for funnel in self.funnels(want)]
         return min(counts), max(counts)
 

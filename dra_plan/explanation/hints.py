@@ -1,8 +1,4 @@
-"""The probable meaning of a selector, which `explain`, `validate` and `cel` use.
-
-The words for the values of devices under the names that a selector reads come first; then similar expressions; then the
-hint itself: the error, its position, and an expression that was tried.
-"""
+"""What a selector was probably meant to be, for `explain`, `validate` and `cel`."""
 
 from __future__ import annotations
 
@@ -27,7 +23,7 @@ from .selectors import DecisivePart, NamedValues, Publications, decisive_parts_o
 # -- values in the form of documents -----------------------------------------------------------------------------------
 
 VALUES = 6
-"""The number of values that a finding lists."""
+"""The maximum number of values that a finding lists."""
 
 
 def values(counted: Counter[tuple[str, Any]]) -> list[FoundValue]:
@@ -41,7 +37,7 @@ def _value(typed: tuple[str, Any], count: int) -> FoundValue:
 
 
 def clause(part: DecisivePart) -> DecidingClause:
-    """Return a decisive part of a selector in the form that documents use."""
+    """Return a decisive part of a selector as a part of a document."""
     computed = [
         ComputedPart(part=text, values=[ComputedValue(value=value, count=n) for value, n in values.most_common(VALUES)])
         for text, values in (part.computed or {}).items()
@@ -68,10 +64,9 @@ def _found(found: NamedValues) -> FoundName:
 
 
 def found_lines(of: FoundName, device: str = "", *, counted: bool = True) -> list[str]:
-    """Return one or two sentences with the values that devices have under a name that a selector reads.
+    """Return one or two sentences about the values that devices publish for an attribute or capacity in a selector.
 
-    If only one device was examined, `device` is the name of this device. If `counted` is False, the numbers of devices
-    are left out.
+    If only one device was examined, `device` is its name. If `counted` is False, numbers of devices are left out.
     """
     name = of.name if of.kind != "domain" else f'"{of.domain}" in device.attributes'
     table = "attribute" if of.kind != "capacity" else "capacity"
@@ -103,12 +98,12 @@ def _uncounted(of: FoundName) -> list[str]:
 
 
 def alternatives(values: Sequence[str]) -> str:
-    """Return values of which devices have one each, such as `1, 2 or 3`."""
+    """Return the values joined with "or", such as `1, 2 or 3`."""
     return f"{', '.join(values[:-1])} or {values[-1]}" if len(values) > 1 else "".join(values)
 
 
 def wanted(clause: str) -> str:
-    """Return what a part of a selector requires of a value, for example `at least "80Gi"` or `"a" or "b"`."""
+    """Return what a clause of a selector requires of a value, such as `at least "80Gi"` or `"a" or "b"`."""
     found = bounds(clause)
     if found is None:
         return " ".join(clause.split())
@@ -117,9 +112,9 @@ def wanted(clause: str) -> str:
 
 
 def unequal_types(clause: str, of: FoundName) -> str:
-    """Return that a part of a selector compares a value with a constant of another type, and the values of devices.
+    """Return a clause saying that the selector compares a value with a constant of another type.
 
-    If the part is not of this kind, or its constant is not known, return "".
+    Return "" if the types are equal or the constant is not known.
     """
     bound = bounds(clause) if of.problem == "wrong-type" else None
     if bound is None:
@@ -165,8 +160,8 @@ def _absent(of: FoundName, table: str) -> str:
 class SelectorHint(NamedTuple):
     """A description of what is wrong with a selector, the position of the error, and the expression probably meant.
 
-    `said` are lines without a full stop. `expression` compiles and, if devices are known, is true for at least one of
-    them. If no such expression was found, `expression` is "".
+    `said` contains lines without a full stop. `expression` compiles and is true for at least one device, if devices are
+    known. It is "" if no such expression was found.
     """
 
     said: tuple[str, ...]
@@ -175,10 +170,10 @@ class SelectorHint(NamedTuple):
 
 
 def of_text(expression: str, published: Publications, compiles: Callable[[str], bool]) -> SelectorHint | None:
-    """Return the hint for an expression that does not compile, or None if no similar valid expression is known.
+    """Return the hint for an expression that does not compile, or None if no similar expression compiles.
 
-    Names without a domain are looked up among the published names. If there are no devices, the domain is unknown. The
-    hint then contains DRIVER in place of the domain, and has no expression.
+    Names without a domain are looked up among the published names. If there are no devices, the hint contains DRIVER in
+    place of the domain, and no expression.
     """
 
     def homes(name: str) -> Sequence[Home]:
@@ -220,8 +215,8 @@ def of_devices(
 ) -> SelectorHint | None:
     """Return the hint for an expression that is not true for any of the devices, or None if there is no hint.
 
-    All devices of one kind publish the same values. Each similar expression is tried on one device of each kind, and
-    the hint contains the first expression that is true for one of these devices.
+    The hint contains the first similar expression that is true for any of the devices. The devices of each kind publish
+    the same values, so only one of them is tried.
     """
     parts = decisive_parts_of_kinds(expression, kinds, compile_, lambda: published)
     devices = [kind[0] for kind in kinds]
@@ -236,7 +231,7 @@ def of_devices(
 
 
 def near_expressions(expression: str, parts: Sequence[DecisivePart]) -> Iterator[str]:
-    """Yield expressions that may have been meant. The most likely expression comes first.
+    """Yield expressions that may have been meant, most likely first.
 
     Expressions with other names and types come before expressions with other values.
     """
@@ -270,9 +265,9 @@ def _offset(expression: str, parts: Sequence[DecisivePart]) -> int | None:
 
 
 def marked(expression: str, offset: int | None) -> list[str]:
-    """Return the expression and a second line with a caret below the position.
+    """Return the expression, and a second line with a caret below the position.
 
-    The list is empty if escaping the expression would shift the caret.
+    The list is empty if the expression has to be escaped, because the caret would then be misplaced.
     """
     if offset is None or not expression.isascii() or shown.line(expression) != expression:
         return []

@@ -1,7 +1,7 @@
-"""The reasons why devices cannot serve a request, found once for all devices of one kind.
+"""Reasons why devices cannot serve a request, found once for all devices of a kind (`allocator.kinds`).
 
-On a fleet with thousands of nodes, most devices are of a few kinds (`allocator.kinds`). Only devices without counters,
-shared capacity or their own node selection are compared: what others lack also depends on the node and on other claims.
+Devices with counters, shared capacity or their own node selection are examined separately, because the result also
+depends on the node and on other claims.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .reasons import Refusal, SelectorFailed
 
 
 class LikeDevices:
-    """Known reasons why devices of a kind are rejected, for the requests of one claim set."""
+    """The known reasons for rejecting devices of each kind, for the requests of a claim set."""
 
     def __init__(self, view: View, requests: Sequence[ClaimRequests]) -> None:
         self._kinds = view.device_kinds.of(requests)
@@ -33,11 +33,11 @@ class LikeDevices:
         return None if device.slice.object.spec.per_device_node_selection else self._kinds.of_device(device)
 
     def number(self, device: PoolDevice) -> int | None:
-        """Return the number of the device's kind, or None if the device cannot be compared with others."""
+        """Return the number of the device's kind, or None if the device has to be examined separately."""
         return self._kinds.of_device(device) if self._kinds is not None else None
 
     def counted(self, slices: Iterable[PoolSlice]) -> list[tuple[PoolDevice, int]]:
-        """Return one device of each kind in the slices, with the number of devices of this kind.
+        """Return one device of each kind in the slices, with the number of devices of the kind.
 
         Kinds are in the order of their first devices.
         """
@@ -62,16 +62,16 @@ class LikeDevices:
         return ((*each, counts[key]) for key, each in found.items())
 
     def refusal(self, want: Want, kind: int, find: Callable[[], Refusal | None]) -> Refusal | None:
-        """Return the first reason against free devices of the kind, or None if nothing is against them.
+        """Return the first reason for rejecting free devices of the kind, or None if there is none.
 
-        If the reason is not known yet, `find` is called to find the reason for one of the devices.
+        If the reason is not known yet, `find` determines it for one of the devices.
         """
         return _known(self._refusals, (want, kind), find)
 
     def selector(self, want: Want, device: PoolDevice, find: Callable[[], Refusal | None]) -> Refusal | None:
-        """Return why the selectors reject the device, or None if they accept the device.
+        """Return why the selectors reject the device, or None if they accept it.
 
-        If the answer is not known for the device's kind, `find` is called to find the answer for the device.
+        If the answer is not known for the device's kind, `find` determines it for this device.
         """
         kind = self.number(device)
         return find() if kind is None else _known(self._selectors, (want, kind), find)

@@ -1,4 +1,4 @@
-"""The node that comes closest to meeting a request that no node can meet, over all nodes that reject a pod."""
+"""A request that no node can meet, and the node that comes closest to meeting it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class _Best(NamedTuple):
 
 
 def most_left(groups: Iterable[NodeGroup]) -> MostLeft | None:
-    """Return the first request that none of the nodes can meet, with the node that has the most devices left for it.
+    """Return the first request that no node can meet, with the node that has the most devices left for it.
 
-    Return None if there is no such request, or if the devices of a node are not known.
+    Return None if there is no such request, or if the devices of any node are not known.
     """
     told = list(groups)
     best: dict[_Key, _Best] = {}

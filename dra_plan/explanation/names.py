@@ -1,13 +1,11 @@
-"""Names of claims, requests, devices and pools in the form of documents.
-
-The known defects of the release that cause an answer follow, and then the object to edit in order to change a claim.
-"""
+"""Names in documents, known defects that change a result, and the objects to edit to change a claim."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from dra_plan.allocator import DeviceID, NodeOutcome, PoolID
 from dra_plan.allocator.requests import Want
@@ -27,7 +25,7 @@ def claim_name(claim: ResourceClaim) -> ClaimName:
 
 
 def pod_entry(claim: ResourceClaim) -> str:
-    """Return the name that the pod of a generated claim has for it; "" for other claims."""
+    """Return the name that the pod's resourceClaims have for a generated claim, or "" for other claims."""
     return (claim.metadata.annotations or {}).get(POD_CLAIM_ANNOTATION, "")
 
 
@@ -38,7 +36,7 @@ def pods_using(claim: ResourceClaim | None) -> list[str]:
 
 
 def claim_elsewhere(claim: ResourceClaim) -> ClaimElsewhere:
-    """Return an allocated claim whose devices the node cannot reach, with these devices and the claim's users."""
+    """Return an allocated claim whose devices the node cannot reach, with the devices and the users of the claim."""
     results = claim.allocation.devices.results if claim.allocation is not None else []
     return ClaimElsewhere(
         namespace=claim.metadata.namespace,
@@ -59,7 +57,7 @@ def pool_name(pool: PoolID) -> PoolName:
 
 
 def request_name(want: Want) -> dict[str, Any]:
-    """Return the fields that documents use to identify a request."""
+    """Return the fields that identify a request in documents."""
     return {"claim": claim_name(want.claim), "request": want.full_name}
 
 
@@ -67,12 +65,11 @@ def request_name(want: Want) -> dict[str, Any]:
 # These are a release's known defects without which the result would be different.
 
 STEPS = 50_000
-"""The number of search steps for all the queries about one node's defects."""
+"""The maximum number of search steps for finding decisive defects on one node."""
 
 
-@dataclass(slots=True, frozen=True)
-class DecisiveDefects:
-    """The defects that change the result on a node, and the result without these defects (`promised`)."""
+class DecisiveDefects(Struct, frozen=True):
+    """The defects that change the result on a node, and the result without them (`promised`)."""
 
     defects: tuple[Defect, ...]
     promised: str
@@ -81,7 +78,7 @@ class DecisiveDefects:
 def defects(placement: Placement, answer: NodeOutcome) -> DecisiveDefects | None:
     """Return the defects that change the outcome on this node, or None if there are none.
 
-    If one defect alone changes the outcome, only this defect is returned. Otherwise, all defects that occurred are
+    If a single defect changes the outcome, only that defect is returned. Otherwise, all defects that occurred are
     returned.
     """
     active = placement.view.target.quirks.among(answer.sighted)
@@ -99,10 +96,9 @@ CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
 
 
 def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
-    """Return the template of a generated claim in the input, or None.
+    """Return the template of a generated claim, or None if the template is not in the input or has changed.
 
-    The template is returned only if it still has the same requests as the claim. The claim itself can't be changed, but
-    its template can, and each new pod gets a new claim from the template.
+    The claim itself can't be changed, but its template can, and new pods get new claims from the template.
     """
     named = _named_template(claim, inventory)
     same = (template for template in _templates(named, inventory) if template.spec.spec == claim.spec)
@@ -110,7 +106,7 @@ def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
 
 
 def absent_template(claim: ResourceClaim, inventory: Inventory) -> str | None:
-    """Return the name of the template from which a generated claim was created, if the template is not in the input."""
+    """Return the name of a generated claim's template if the input lacks the template, and otherwise None."""
     named = _named_template(claim, inventory)
     return named[2] if named is not None and not any(_templates(named, inventory)) else None
 
@@ -136,10 +132,9 @@ def _templates(named: ObjectKey | None, inventory: Inventory) -> Iterator[Resour
 
 
 def source(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:
-    """Return the template in the input from which a new claim is created.
+    """Return the template from which a new claim is created, or the claim itself if it has no template.
 
-    If there is no template, return the claim itself. A new claim and its template share one spec object, which
-    identifies the template.
+    A new claim and its template share one spec object, which identifies the template.
     """
     made_from = next((template for template in inventory.templates if template.spec.spec is claim.spec), None)
     if made_from is None:
@@ -148,7 +143,10 @@ def source(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:
 
 
 def edited_object(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:
-    """Return the object whose edit changes the claim: its template, also if the input lacks it, or the claim itself."""
+    """Return the object to edit in order to change the claim.
+
+    This is the claim's template, even if the input lacks it, or the claim itself.
+    """
     absent = absent_template(claim, inventory)
     if absent is not None:
         return TEMPLATE, claim.metadata.namespace, absent

@@ -1,7 +1,4 @@
-"""Pools, defects, errors and rejected devices as documents (`documents.reasons`, `documents.devices`).
-
-The renaming of findings from one claim set to another with the same requests is at the end.
-"""
+"""Pools, defects, errors and rejected devices as parts of documents, and the renaming of claims in such parts."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ from .reasons import amount, refusal_fields
 
 
 def pool(found: SkippedPool) -> UnusablePool:
-    """Return a skipped pool in the form that documents use."""
+    """Return a skipped pool as a part of a document."""
     skipped = found.pool
     incomplete, invalid = found.code == "pool-incomplete", found.code == "pool-invalid"
     return UnusablePool(
@@ -69,7 +66,7 @@ def _absent_counters(of: PoolProblem | None) -> str:
 
 
 def defect(found: DecisiveDefects) -> OwedToDefects:
-    """Return, in the form that documents use, the known defects that cause a result."""
+    """Return the known defects that cause a result, as a part of a document."""
     return OwedToDefects(
         defects=[KnownDefect(id=each.id, issue=each.issue or None, title=each.title) for each in found.defects],
         promised=found.promised,
@@ -77,7 +74,7 @@ def defect(found: DecisiveDefects) -> OwedToDefects:
 
 
 def fault(found: ErrorDetails) -> AttemptFault:
-    """Return, in the form that documents use, the error that ended the scheduling attempt."""
+    """Return the error that ended the scheduling attempt, as a part of a document."""
     rewrite = found.mended
     return AttemptFault(
         code=found.code,
@@ -107,16 +104,16 @@ def _object(key: tuple[str, str, str] | None) -> ObjectName | None:
 # Rejected devices have the selectors' findings about them.
 
 EXAMPLES = 3
-"""The number of devices that a removal names."""
+"""The maximum number of devices that are named for a reason."""
 
 
 def examples(devices: Sequence[PoolDevice]) -> list[DeviceName]:
-    """Return the names of the first few devices, as examples."""
+    """Return the names of the first few devices."""
     return [device_name(device.id) for device in devices[:EXAMPLES]]
 
 
 def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
-    """Return, in the form that documents use, the devices that are removed for one reason."""
+    """Return the devices that are removed for one reason, as a part of a document."""
     made: dict[str, Any] = {}
     if isinstance(found.refusal, InUse):
         made["wanted"] = len(wanted(offer, funnel.want, found.devices))
@@ -194,7 +191,7 @@ def _text(amount: QuantityText | None) -> str | None:
 
 
 def holder(placement: Placement, key: str) -> ClaimHolder:
-    """Return the holder of devices: a claim, and the pods that may use the claim's devices."""
+    """Return the claim that holds devices, and the pods that may use them."""
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
     reserved = claim.reserved_for if claim is not None else []
     namespace, _, name = key.partition("/")
@@ -210,7 +207,7 @@ Names = Mapping[ClaimName, ClaimName]
 
 
 class Renaming:
-    """Replaces the names of claims in parts of documents. Lists of users are replaced by the users in `inventory`."""
+    """Replaces the names of claims in parts of documents, and the users of these claims by those in `inventory`."""
 
     def __init__(self, names: Names, inventory: Inventory | None = None) -> None:
         self._names, self._inventory = names, inventory
@@ -218,12 +215,12 @@ class Renaming:
 
     @classmethod
     def between(cls, told: Sequence[ResourceClaim], meant: Sequence[ResourceClaim], inventory: Inventory) -> Renaming:
-        """Return a renaming between two lists of claims, in which the claims at the same position swap their names."""
+        """Return a renaming that swaps the names of claims at the same position in two lists."""
         pairs = [(_name(one), _name(other)) for one, other in zip(told, meant, strict=True)]
         return cls(dict([*((other, one) for one, other in pairs), *pairs]), inventory)
 
     def of(self, part: T) -> T:
-        """Return the part with the new names. If the part names none of the claims, the same object is returned."""
+        """Return the part with the new names. If it names none of the claims, the same object is returned."""
         return cast(T, self._renamed(part))
 
     def _renamed(self, part: object) -> object:

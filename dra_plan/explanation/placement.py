@@ -1,6 +1,6 @@
-"""Claims to be placed on one node, as a value that can be changed in part to run the allocator again.
+"""A node and the claims to be placed on it, as an immutable value.
 
-The allocator's `View` contains everything else that decides. Other modules find reasons, blocking sets and suggestions.
+Changed copies show what other inputs would lead to.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from dra_plan.releases import Quirk
 from .like_devices import LikeDevices
 
 FEW_REQUESTS = 16
-"""The number of requests below which all search steps take about the same time."""
+"""The number of requests from which on steps of a search may take longer than normal steps."""
 LOOKS_PER_STEP = 2_000
-"""The pairs of a request and a device that a search examines in the time of a usual step, if it has many of both."""
+"""The number of pairs of a request and a device that a large search examines in the time of a normal step."""
 
 
 class Budget:
-    """The number of search steps that may still be taken.
+    """The number of search steps that are left.
 
-    The limit is a number of steps, so that results do not depend on the speed of the machine. In a search with hundreds
-    of requests and devices, one step can take a hundred times as long as a usual step. Each step of a large search
-    therefore counts as several steps (`Placement.step_weight`), and a budget takes about the same time for all
-    searches.
+    Steps are limited instead of time, so that results do not depend on the speed of the machine. With hundreds of
+    requests and devices, a step can take a hundred times as long as a normal step. It then counts as several steps
+    (`Placement.step_weight`).
     """
 
     __slots__ = ("each", "left")
@@ -48,18 +47,18 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """A node, the claims that are to be placed on the node, and the cluster around it.
+    """A node, the claims to be placed on it, and the cluster.
 
-    Placements are immutable. Methods such as `with_node` return new placements.
+    A placement is immutable; its methods return changed copies.
     """
 
     node: Node
     claims: tuple[ResourceClaim, ...]
     view: View
     alike: tuple[int, ...] = ()
-    """For each claim, the index of the first that is created from the same template: an edit of one applies to all."""
+    """For each claim, the index of the first claim from the same template. Edits apply to all claims of a template."""
     own: frozenset[str] = frozenset()
-    """The allocated claims, by NAMESPACE/NAME, that belong to the claim set itself: releasing them is no remedy."""
+    """The claim set's own allocated claims, as NAMESPACE/NAME. Suggestions do not release them."""
     max_steps: int = DEFAULT_MAX_STEPS
     deadline: float | None = None
     """The monotonic time at which searches end as Undecided."""
@@ -67,27 +66,23 @@ class Placement:
     def ask(self, budget: Budget | None = None, probe: Probe | None = None) -> NodeOutcome:
         """Return the allocator's result for the placement.
 
-        If a budget is given, the steps of the search are taken from the budget, and the search may end early as
-        Undecided.
+        If a budget is given, the search takes its steps from the budget, and is Undecided if the budget is too small.
         """
         steps = self.max_steps if budget is None else self.steps_of(budget)
         answer = Allocator(self.claims, self.view, max_steps=steps, deadline=self.deadline).allocate(self.node, probe)
         return answer if budget is None else self.charged(answer, budget)
 
     def steps_of(self, budget: Budget) -> int:
-        """Return the number of steps that one search may take with this budget."""
+        """Return the maximum number of steps that one search may take with this budget."""
         return max(1, min(self.max_steps, budget.each, budget.left // self.step_weight))
 
     def charged(self, answer: NodeOutcome, budget: Budget) -> NodeOutcome:
-        """Return the result of a search after its steps have been taken from the budget."""
+        """Take the steps of a search from the budget, and return the result of the search."""
         budget.left -= (answer.steps + 1) * self.step_weight
         return answer
 
     def fits(self, budget: Budget) -> bool | None:
-        """Return whether all claims fit, or None if the budget was not large enough to decide.
-
-        An error counts as not fitting.
-        """
+        """Return whether all claims fit, or None if the budget is too small to decide. Errors count as not fitting."""
         if budget.spent:
             return None
         outcome = self.ask(budget).outcome
@@ -97,21 +92,21 @@ class Placement:
 
     @cached_property
     def requests(self) -> list[ClaimRequests]:
-        """The claims in the form that the search uses."""
+        """The requests of the claims, as the search uses them."""
         return self.view.requests(self.claims)
 
     @cached_property
     def like_devices(self) -> LikeDevices:
-        """The known reasons for devices, by kind of device."""
+        """The known reasons for rejecting devices, by kind of device."""
         return LikeDevices(self.view, self.requests)
 
     def wants(self) -> list[Want]:
-        """Return all requests of the claims, and all alternatives of these requests."""
+        """Return all requests of the claims, and all alternatives of requests."""
         return [want for ready in self.requests for wants in ready.requests for want in wants]
 
     @cached_property
     def step_weight(self) -> int:
-        """The number of usual steps that one step of the search for these claims on this node counts as."""
+        """The number of normal steps that one step of this search counts as."""
         requests = sum(len(wants) for ready in self.requests for wants in ready.requests)
         if requests < FEW_REQUESTS:
             return 1
@@ -120,12 +115,12 @@ class Placement:
 
     @cached_property
     def gathered(self) -> tuple[list[Pool], list[Pool]]:
-        """The node's pools and the node's obsolete pools. Raises AllocationError if a node selector can't be read."""
+        """The node's pools, and its obsolete pools. Raises AllocationError if a node selector can't be read."""
         obsolete: list[Pool] = []
         return self.view.gatherer.gather(self.node, obsolete=obsolete), obsolete
 
     def pool_ids(self) -> list[PoolID]:
-        """Return the pools of which the node sees at least one part. Pools that can't be used are included."""
+        """Return the pools of which the node sees at least a part, including unusable pools."""
         try:
             pools, obsolete = self.gathered
         except AllocationError:
@@ -133,12 +128,12 @@ class Placement:
         return [pool.id for pool in (*pools, *obsolete)]
 
     def slices(self) -> list[ResourceSlice]:
-        """Return all slices of the pools of which the node sees at least one part."""
+        """Return all slices of the pools of which the node sees at least a part."""
         return [slice_.object for pool in self.pool_ids() for slice_ in self.view.gatherer.slices[pool]]
 
     @cached_property
     def allocated(self) -> tuple[ResourceClaim, ...]:
-        """The allocated claims that have devices in one of the node's pools. Other claims do not matter here."""
+        """The allocated claims that have devices in the node's pools."""
         found: dict[str, ResourceClaim] = {}
         for pool in self.pool_ids():
             found.update((claim.key, claim) for claim in self.view.holders.get(pool, ()))
@@ -147,14 +142,11 @@ class Placement:
     # Other placements
 
     def first_alike(self, claim: int) -> int:
-        """Return the index of the first claim that was created from the same template as the claim at index `claim`.
-
-        If no other claim was created from the template, return `claim`.
-        """
+        """Return the index of the first claim from the same template as the claim at index `claim`."""
         return self.alike[claim] if claim < len(self.alike) else claim
 
     def number_alike(self, claim: int) -> int:
-        """Return the number of claims that an edit of the claim at index `claim` applies to."""
+        """Return the number of claims that change together with the claim at index `claim`."""
         first = self.first_alike(claim)
         return sum(self.first_alike(at) == first for at in range(len(self.claims)))
 
@@ -167,17 +159,17 @@ class Placement:
         return self._in(self.view.with_classes(classes))
 
     def with_node(self, node: Node) -> Placement:
-        """Return the placement with the node replaced by `node`, which has the same name but other labels."""
+        """Return the placement with `node`, which differs from the current node only in its labels."""
         return replace(self, node=node)
 
     def without_allocated(self, keys: Iterable[str]) -> Placement:
-        """Return the placement after the claims with these names (NAMESPACE/NAME) have released their devices."""
+        """Return the placement after these claims, given as NAMESPACE/NAME, have released their devices."""
         gone = set(keys)
         kept = [claim for claim in self.allocated if claim.key not in gone]
         return self if len(kept) == len(self.allocated) else self._in(self.view.with_claims(kept))
 
     def without_rule(self, name: str) -> Placement:
-        """Return the placement without the device taint rule that has this name."""
+        """Return the placement without the DeviceTaintRule of this name."""
         return self._in(self.view.with_rules([rule for rule in self.view.given_rules if rule.metadata.name != name]))
 
     def with_slices(self, slices: Iterable[ResourceSlice]) -> Placement:
@@ -185,16 +177,14 @@ class Placement:
         return self._in(self.view.with_slices(tuple(slices)))
 
     def repaired(self, *quirks: Quirk) -> Placement:
-        """Return the placement without the named defects.
+        """Return the placement without the named defects, or without any defects if none are named.
 
-        If no names are given, return the placement without any defects.
-
-        The cluster in the new placement contains only what the node sees.
+        The cluster of the new placement contains only what the node sees.
         """
         return self._in(self.view.with_slices(self.slices()).repaired(*quirks))
 
     def with_gate(self, gate: str) -> Placement:
-        """Return the placement with a feature gate turned on."""
+        """Return the placement with a feature gate enabled."""
         old = self.view.target
         target = releases.target(old.version, {**old.gates, gate: True}, old.quirk_mode).with_quirks(old.quirks)
         return self._in(self.view.at(target))
@@ -204,9 +194,10 @@ class Placement:
 
 
 class Placements:
-    """Creates the placements of the same claims on the nodes of a cluster.
+    """Creates the placements of the same claims on different nodes of a cluster.
 
-    `sources` are the objects that the claims come from; without them, claims that share a spec come from one template.
+    `sources` are the objects that the claims come from. If they are not given, claims with the same spec are assumed to
+    come from one template.
     """
 
     def __init__(
@@ -228,7 +219,7 @@ class Placements:
         self._like_devices = LikeDevices(view, self._requests)
 
     def on(self, node: Node) -> Placement:
-        """Return the placement of the claims on this node, in the current cluster."""
+        """Return the placement of the claims on this node."""
         placement = Placement(
             node=node,
             claims=self._claims,

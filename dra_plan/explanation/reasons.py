@@ -1,6 +1,6 @@
-"""The reasons' stable codes, and each code's fields, which turn the allocator's values into plain data.
+"""The stable codes of reasons, and the document fields of each code.
 
-`docs/reasons.md` describes every code; a test compares the two. This module builds no sentences.
+`docs/reasons.md` describes the codes.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ class PoolUnusable(NamedTuple):
 
 
 class SelectorFailed(NamedTuple):
-    """A selector that can't be evaluated on the device.
+    """A selector that can't be evaluated on the device. The selector is the request's unless the reason names a class.
 
-    If the reason names a class, the selector is in the class; otherwise, it is in the request. `compiles` means that
-    the parts of the selector can be evaluated one by one. `of_device` means that no selector can be evaluated on the
-    device.
+    `compiles` means that the parts of the selector can be evaluated one by one. `of_device` means that no selector at
+    all can be evaluated on the device.
     """
 
     class_name: str | None
@@ -37,34 +36,34 @@ class SelectorFailed(NamedTuple):
 
 
 class TakenAlready(NamedTuple):
-    """A device that the search has already given to another slot of the same claim set."""
+    """A device that the search has already used for another slot of the claim set."""
 
 
 Refusal = r.DeviceReason | PoolUnusable | SelectorFailed | TakenAlready
-"""The reason why a device does not serve a request."""
+"""The reason why a device cannot serve a request."""
 
 Data = dict[str, Any]
 
 
 class ReasonCode(NamedTuple):
-    """A code for a reason, the check that finds the reason, and a function that returns the document fields."""
+    """A reason's code, the check that finds the reason, and a function that returns the document fields."""
 
     name: str
     step: str
     data: Callable[[Any], Data]
     key: Callable[[Any], tuple[object, ...]]
-    """The values that reasons of one kind must agree on to be counted together."""
+    """The values that must be equal for reasons to be counted together."""
 
 
 def amount(nano: int) -> str:
-    """Return an amount in nano-units as a Kubernetes quantity. A binary unit is used if the text is then shorter."""
+    """Return an amount in nano-units as a Kubernetes quantity, in binary units if this is shorter."""
     decimal = quantity.make(nano, -9, "DecimalSI").text
     binary = quantity.make(nano, -9, "BinarySI").text
     return binary if len(binary) < len(decimal) else decimal
 
 
 def plain(value: object) -> object:
-    """Return the value of a constraint as plain data. Sets are sorted, and values of unknown types become null."""
+    """Return the value of a constraint as plain data. Sets are returned as sorted lists."""
     if isinstance(value, frozenset):
         return sorted(value, key=lambda item: (str(type(item)), item))
     return value
@@ -161,24 +160,24 @@ OTHER_CODES = (
     "claim-set-error",
     *get_args(ErrorCode),
 )
-"""Codes of reasons that concern a node, a request, or the whole set."""
+"""The codes of reasons that concern a node, a request or a whole claim set."""
 
 
 def code(reason: Refusal) -> ReasonCode:
-    """Return the code for the reason why a device is rejected."""
+    """Return the code of the reason why a device is rejected."""
     return _CODES[type(reason)]
 
 
 def refusal_fields(reason: Refusal) -> Data:
-    """Return the code for the reason why a device is rejected, and the document fields that belong to this code."""
+    """Return the code of the reason why a device is rejected, and the document fields of this code."""
     found = code(reason)
     return {"code": found.name, **found.data(reason)}
 
 
 def group_key(reason: Refusal) -> tuple[object, ...]:
-    """Return a key that is equal for all reasons that are counted together in one line.
+    """Return a key that is equal for all reasons that are counted together.
 
-    The key contains the code of the reason and the object that the reason is about, but no numbers.
+    It contains the reason's code and subject, but no numbers.
     """
     entry = _CODES[type(reason)]
     return (entry.name, *entry.key(reason))

@@ -1,16 +1,13 @@
-"""The reasons why a selector is false: the deciding part, and the values that the devices have instead.
-
-The values and names that devices publish come first, then the parts that decide, last the rewriting of a selector that
-fails on devices.
-"""
+"""Why a selector is false: its decisive part, and the values that the devices have instead."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
@@ -55,7 +52,7 @@ _TYPES = (
 
 
 class Publications:
-    """The attributes and capacities that devices publish. They are used to suggest similar names."""
+    """The attributes and capacities that devices publish. Similar names are suggested from them."""
 
     def __init__(self, devices: Iterable[PoolDevice]) -> None:
         self.domains: dict[str, dict[str, None]] = {"attribute": {}, "capacity": {}}
@@ -70,27 +67,27 @@ class Publications:
                     self.names.setdefault((kind, domain), {})[name] = None
 
     def have(self, reference: Reference) -> bool:
-        """Return whether any device publishes the attribute or capacity with this name.
+        """Return whether any device publishes the attribute or capacity.
 
-        If the reference is to a whole domain, return whether any device publishes an attribute in this domain.
+        For a reference to a whole domain, return whether any device publishes an attribute in the domain.
         """
         if reference.kind == "domain":
             return reference.domain in self.domains["attribute"]
         return reference.name in self.names.get((reference.kind, reference.domain), ())
 
     def homes(self, kind: str, name: str) -> list[str]:
-        """Return all domains in which devices publish the name, in sorted order."""
+        """Return the domains in which devices publish the name, in sorted order."""
         return sorted(domain for (of, domain), names in self.names.items() if of == kind and name in names)
 
 
 def qualified(name: str, driver: str) -> tuple[str, str]:
-    """Return the domain and the identifier of a name. If the name has no domain, the driver's domain is returned."""
+    """Return the domain and the identifier of a name. The domain defaults to the driver's."""
     domain, identifier, _ = split_name(name, driver)
     return domain, identifier
 
 
 def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:
-    """Return the type and the value of the device's attribute or capacity, or None if the device does not have it."""
+    """Return the type and value of a device's attribute or capacity, or None if the device lacks it."""
     if reference.kind == "driver":
         return "string", device.id.driver
     if reference.kind == "domain":
@@ -104,7 +101,7 @@ def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:
 
 
 def attribute_value(attribute: DeviceAttribute) -> tuple[str, Any]:
-    """Return the type and the value of an attribute, with lists as tuples."""
+    """Return the type and value of an attribute, with lists as tuples."""
     for kind, slot in _TYPES:
         value = getattr(attribute, slot)
         if value is not None:
@@ -115,19 +112,21 @@ def attribute_value(attribute: DeviceAttribute) -> tuple[str, Any]:
 # -- parts that decide -------------------------------------------------------------------------------------------------
 
 MOST_COMPUTED = 100
-"""The number of devices for which parts of a clause are computed."""
+"""The maximum number of devices for which the parts of a clause are computed."""
 
 
-@dataclass(slots=True)
-class NamedValues:
-    """The values that devices have under one name that a clause reads.
+class NamedValues(Struct):
+    """The values that devices have for an attribute or capacity in a clause.
 
-    `values` contains the number of devices for each (type, value), and `missing` is the number of devices without a
-    value. `problem` is missing (the domain does not have the name), unknown-domain, wrong-domain (another domain has
-    the name), wrong-kind (the name is a capacity and not an attribute, or the reverse), wrong-type, unordered (values
-    of this type cannot be ordered against the constant) or None. `hint` is the name, domain or kind that was probably
-    meant, or the type with which the selector compares. If there is no hint, `known` are the names in this domain. If
-    there are neither values nor a problem, the name belongs to other devices.
+    - `values`: the number of devices for each (type, value)
+    - `missing`: the number of devices without a value
+    - `problem`: missing (the domain does not have the name), unknown-domain, wrong-domain (another domain has the
+      name), wrong-kind (it is a capacity instead of an attribute, or the reverse), wrong-type, unordered (the value
+      cannot be ordered against the constant) or None
+    - `hint`: the name, domain or kind that was probably meant, or the type that the selector compares with
+    - `known`: the names in the domain, if there is no hint
+
+    If there are neither values nor a problem, the name belongs to other devices.
     """
 
     reference: Reference
@@ -138,16 +137,14 @@ class NamedValues:
     known: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class DecisivePart:
+class DecisivePart(Struct):
     """A part of a selector that is false for `count` devices, or fails on them, and the values of these devices."""
 
     clause: str
     count: int
     found: list[NamedValues] = field(default_factory=list)
     computed: dict[str, Counter[str]] = field(default_factory=dict)
-    """The values that the clause computes before it compares: text of the part, and values in the language's
-    notation."""
+    """The results of the parts that the clause computes before comparing them, by the text of the part."""
     error: str | None = None
     first: PoolDevice | None = None
 
@@ -155,7 +152,7 @@ class DecisivePart:
 def decisive_parts(
     expression: str, devices: Sequence[PoolDevice], compile_: Compile, publications: Callable[[], Publications]
 ) -> list[DecisivePart]:
-    """Return the parts of the selector that decide for these devices, each with its number of devices.
+    """Return the decisive parts of the selector for these devices, and the number of devices for each.
 
     The part with the most devices comes first. `publications` is called only if the selector reads a name that none of
     the devices has.
@@ -169,9 +166,9 @@ def decisive_parts_of_kinds(
     compile_: Compile,
     publications: Callable[[], Publications],
 ) -> list[DecisivePart]:
-    """Return the same parts as `decisive_parts` does, for devices that are grouped by kind.
+    """Return the same as `decisive_parts` for devices that are grouped by kind.
 
-    All devices of one kind publish the same values, so only one device of each kind is checked.
+    The devices of each kind publish the same values, so only one of them is checked.
     """
     parts = clauses(expression)
     grouped: dict[tuple[str, str | None], list[PoolDevice]] = {}
@@ -297,14 +294,14 @@ def _absence(reference: Reference, publications: Publications) -> tuple[str, str
 # With guards in front, or for one driver only.
 
 MOST_GUARDS = 8
-"""The number of times that guards are added before the rewriting is abandoned."""
+"""The maximum number of times that guards are added to a selector."""
 
 
 def mended(expression: str, fails_on: Callable[[str], PoolDevice | None]) -> str | None:
-    """Return the expression changed so that it fails on no device, or None if no change achieves this.
+    """Return the expression, changed so that it does not fail on any device, or None if this is not possible.
 
-    The change adds guards to the expression, or limits it to one of the drivers that it names. `fails_on` returns a
-    device on which an expression fails, or None if there is no such device.
+    The change adds guards, or limits the expression to one of the drivers that it names. `fails_on` returns a device on
+    which the given expression fails, or None if there is none.
     """
     text, drivers = expression, set()
     for _ in range(MOST_GUARDS):
@@ -332,7 +329,7 @@ def _lacking(text: str, device: PoolDevice) -> list[Reference]:
 # -- similar expressions -----------------------------------------------------------------------------------------------
 
 MOST_VALUES = 2
-"""The number of values that are tried for one constant."""
+"""The maximum number of values that are tried for a constant."""
 
 
 def spelling_fixes(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
@@ -363,9 +360,9 @@ def _retyped(clause: str, found: NamedValues) -> Iterator[str]:
 
 
 def other_values(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
-    """Yield expressions with another constant, in place of a constant that no device has.
+    """Yield the expression with other constants in place of a constant that no device has.
 
-    The new constants are values that devices have: the values most similar to the constant, and the most common values.
+    The new constants are the devices' values that are most similar to the old one, and the most common values.
     """
     for finding in found:
         if len(finding.found) == 1 and finding.found[0].problem is None:

@@ -1,8 +1,8 @@
 """Single requests through kubectl, and the choice of the kinds and versions to read.
 
 Requests use `kubectl get --raw PATH`, which every kubectl since 1.20 supports, and `kubectl config view`. kubectl
-handles authentication, and no request changes the cluster. Planning's kinds are read in the newest version that the
-server has. This module does not interpret objects.
+handles authentication, and no request changes the cluster. The kinds that planning needs are read in the newest version
+that the server has. This module does not interpret objects.
 """
 
 from __future__ import annotations

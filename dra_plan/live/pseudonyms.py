@@ -108,7 +108,17 @@ _TECHNICAL = frozenset(
 )
 """Fields whose texts come from the API or a driver, or are times, and not names."""
 _AMOUNTS = frozenset(
-    ["capacity", "allocatable", "requests", "limits", "overhead", "consumedCapacity", "counters", "allocatedResources"]
+    [
+        "capacity",
+        "allocatable",
+        "requests",
+        "limits",
+        "overhead",
+        "podFixed",
+        "consumedCapacity",
+        "counters",
+        "allocatedResources",
+    ]
 )
 """Maps from names of resources, or of a driver's capacities, to amounts; neither changes."""
 _LABEL_MAPS = frozenset(("labels", "matchLabels", "nodeSelector", "selector"))
@@ -234,7 +244,7 @@ class Pseudonymizing:
             }
         if key in _LABEL_MAPS and all(isinstance(text, str) for text in value.values()):
             return {self._label_key(name): self._name(text) for name, text in value.items()}
-        if key in _AMOUNTS:
+        if key in _AMOUNTS and "podFixed" not in value:
             return {self._resource(name): item for name, item in value.items()}
         if key == "disruptedPods":
             return {self._name(name): item for name, item in value.items()}

@@ -50,9 +50,9 @@ _DRIVER_DATA = ("data", "networkData")
 
 
 def keeper(listed: Listed) -> Keep:
-    """Return a function that removes the fields that planning does not use from objects of this kind.
+    """Return a function that reduces objects of this kind to the fields that planning uses.
 
-    The function returns anything else unchanged.
+    It returns anything else unchanged.
     """
     if listed.kind in BESIDE:
         return name_only
@@ -323,7 +323,7 @@ def version_of(requests: Requests) -> ServerVersion:
 
 
 def gates_of(requests: Requests) -> ReportedGates:
-    """Return the feature gates in the server's /metrics or, if it has none, in the command line in /flagz.
+    """Return the feature gates in the server's /metrics or, if it has none, in /flagz.
 
     The result is empty if neither can be read.
     """

@@ -252,11 +252,11 @@ class Collector:
         self._strict = strict
         self._parts = SharedParts()
         self._positions: dict[ObjectKey, int] = {}
-        """The position of each object that may be overridden, in its list."""
+        """The position, in its list, of each object that may be overridden."""
         self._contradicted: dict[ObjectKey, tuple[Origin, Origin]] = {}
         """The overridden objects for which it is unclear which version counts."""
         self._snapshots: set[str] = set()
-        """The sources that contain a cluster. Objects in later sources override it."""
+        """The sources that are snapshots of a cluster. Later sources override their objects."""
         self._custom: dict[ObjectKey, tuple[Place, list[CustomWorkload]]] = {}
         """The workloads in objects of unknown kinds, by KIND.GROUP, namespace and name."""
         self._place, self._origin = Place("", 0), Origin("")

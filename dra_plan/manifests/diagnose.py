@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from copy import copy
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from dra_plan.api.go_text import parse_timestamp
 from dra_plan.api.inventory import AsWritten, Notice, Origin
@@ -97,8 +98,7 @@ _NAMES = {
 }
 
 
-@dataclass(slots=True)
-class DecodedFields:
+class DecodedFields(Struct):
     """A document as the API server would decode it, with its wrong, unknown and missing fields."""
 
     value: Any = None
@@ -291,7 +291,7 @@ class Report:
         self._whole_lists: set[str] = set()
         self._pages: dict[str, tuple[int, Origin]] = {}
         self.as_written: dict[str, AsWritten] = {}
-        """What is unusual about each object as written, by label, such as fields that its version does not have."""
+        """The unusual features of objects as written, by label, such as fields that their version does not have."""
         self._unknown: dict[tuple[str, str, tuple[str, ...]], list[tuple[str, Origin]]] = {}
 
     def fault(

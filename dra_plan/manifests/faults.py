@@ -19,7 +19,10 @@ def set_twice(key: str) -> str:
 
 
 def given_twice(first: object) -> str:
-    """Return the message for an object that is defined twice in a source. `first` is its first place."""
+    """Return the message for an object that is defined twice in a source.
+
+    `first` is the place of the first definition.
+    """
     return f"defined twice; first in {first}"
 
 

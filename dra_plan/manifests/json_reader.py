@@ -321,14 +321,14 @@ class JsonObject:
 
     @property
     def origin_place(self) -> Place:
-        """The place where the object begins. It cannot find the lines of fields."""
+        """The place where the object begins. The lines of fields cannot be found from it."""
         if self._line == self._document.line:
             return self._document  # all objects in a one-line document have the document's place
         return Place(self._document.source, self._document.document, self._line)
 
     @property
     def place(self) -> Place:
-        """The place of the object, which can find the lines of its fields."""
+        """The place of the object, from which the lines of its fields can be found."""
         finder = JsonLines(self._text, self._line, len(self._steps))
         return self.origin_place._replace(prefix=self._steps, find_lines=finder)
 

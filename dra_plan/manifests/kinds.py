@@ -152,6 +152,14 @@ _KINDS = (
         "group_workloads",
         current_versions=("v1alpha2", "v1beta1"),
     ),
+    Kind(
+        "node.k8s.io",
+        "RuntimeClass",
+        core.RuntimeClass,
+        {"v1": None, "v1beta1": None},
+        "runtime_classes",
+        namespaced=False,
+    ),
     Kind("policy", "PodDisruptionBudget", core.PodDisruptionBudget, {"v1": None}, "disruption_budgets"),
     _core("ResourceQuota", core.ResourceQuota, "quotas"),
     _core("LimitRange", core.LimitRange, "limit_ranges"),
@@ -191,8 +199,8 @@ _SHORT_NAMES = {
 def removed(api_version: str) -> str:
     """Return a message about an object in the first DRA API, or "" for any other apiVersion.
 
-    Kubernetes 1.26 to 1.30 had this API, in which a claim names a class of one driver and an object of a kind that the
-    driver defines. Kubernetes 1.31 replaced it with the current API (KEP-4381), without a conversion.
+    Kubernetes 1.26 to 1.30 had this API. Its claims name a class, which belongs to one driver, and a parameters object,
+    whose kind the driver defines. Kubernetes 1.31 replaced it with the current API (KEP-4381), without a conversion.
     """
     if api_version not in _FIRST_DRA:
         return ""

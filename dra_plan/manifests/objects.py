@@ -82,7 +82,7 @@ def pod_spec_of(obj: Object) -> PodSpec:
 def has_unset_claims(obj: Object) -> bool:
     """Return whether an entry in resourceClaims names neither a claim nor a template.
 
-    Entries in the form used before 1.31 do not.
+    This is true of entries in the form used before 1.31.
     """
     return any(
         claim.resource_claim_name is None and claim.resource_claim_template_name is None

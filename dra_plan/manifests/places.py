@@ -114,7 +114,7 @@ class DocumentText:
 
 
 TextFinder = Callable[[], DocumentText | None]
-"""A function that returns the text of one document. The document is read again when this is first called."""
+"""A function that returns the text of one document, which is read again when the function is first called."""
 
 
 # -- places and labels of objects --------------------------------------------------------------------------------------

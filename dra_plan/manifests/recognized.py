@@ -18,7 +18,7 @@ MOST_LOOKED_AT = 64_000
 """The number of bytes at the start of a file that are enough to recognize it."""
 
 MOST_FOLDERS = 12
-"""The maximum number of directories above a template in which its chart is looked for."""
+"""The maximum number of directories above a template in which to look for its chart."""
 
 CHART = "Chart.yaml"
 

@@ -102,6 +102,7 @@ _QUANTITY: Schema = {"type": QUANTITY}
 _NUMBER_OR_SHARE: Schema = {"type": ["integer", "string"]}
 _QUANTITIES: Schema = {"type": "object", "additionalProperties": _QUANTITY}
 _STRING_MAP: Schema = {"type": "object", "additionalProperties": _STRING}
+_TOLERATION: Schema = {"$ref": "#/$defs/api.core.v1.Toleration"}
 _META: Schema = {"$ref": "#/$defs/apimachinery.pkg.apis.meta.v1.ObjectMeta"}
 _POD_SPEC: Schema = {"$ref": "#/$defs/api.core.v1.PodSpec"}
 
@@ -169,6 +170,10 @@ _SPECS: dict[str, dict[str, Schema]] = {
     "Namespace": {},
     "Service": {"spec": _object(selector=_STRING_MAP)},
     "PriorityClass": {"value": _INTEGER, "globalDefault": _BOOLEAN, "preemptionPolicy": _STRING},
+    "RuntimeClass": {
+        "overhead": _object(podFixed=_QUANTITIES),
+        "scheduling": _object(nodeSelector=_STRING_MAP, tolerations=_list(_TOLERATION)),
+    },
     "PodGroup": {"spec": _object(**_GROUP), "status": _GROUP_STATUS},
     "Workload": {"spec": _object(podGroupTemplates=_list(_object(name=_STRING, **_GROUP)))},
     **STORAGE,

@@ -216,7 +216,7 @@ def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -
 
 
 MOST_OTHERS = 20
-"""The maximum number of other files to look at in a directory without manifests."""
+"""The maximum number of files to look at in a directory without manifests."""
 
 
 def _nothing_in(name: str, path: Path, hint: str) -> Fault:
@@ -364,7 +364,7 @@ class Document(msgspec.Struct, frozen=True, eq=False):
         return json_reader.plain(memoryview(self.data)[self.begin : self.end])
 
     def place_of_fields(self) -> Place:
-        """Return the place of the document, which can find the lines of fields."""
+        """Return the place of the document, from which the lines of its fields can be found."""
         if self.data is None:
             return self.place
         text = _JsonText(self.data, self.begin, self.end, self.place.line)

@@ -89,7 +89,7 @@ def is_list(kind: object, has_items: bool) -> bool:
 
 
 def header_of_items(header: Header) -> Header:
-    """Return the header for items that have none of their own. API responses omit it."""
+    """Return the header for items that have none of their own, as in API responses."""
     if header.kind == "List" or not isinstance(header.kind, str):
         return NO_HEADER
     return Header(header.api_version, header.kind.removesuffix("List"))

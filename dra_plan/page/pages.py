@@ -43,7 +43,7 @@ def of_text(document: PrintedDocument, command: str, text: str = "") -> Page:
 
 
 def tell_refusals(made: Page, refused: Refusals) -> None:
-    """Add the objects that the API server rejects to the page, before the result."""
+    """Put the objects that the API server rejects on the page, above the result."""
     if refused:
         made.headline = f"{refusals.headline(refused)}. {made.headline}"
         made.warnings = [*refusals.lines(refused), *made.warnings]

@@ -119,7 +119,7 @@ def _first_are(found: NodeRefusals | None, plugins: Set[str]) -> bool:
 
 
 def may_lack(inventory: Inventory) -> bool:
-    """Return whether the input has none of a kind that could change which pods are scheduled."""
+    """Return whether the input lacks a kind that could change which pods are scheduled."""
     return bool(deciding(inventory)) or not inventory.volume_claims
 
 

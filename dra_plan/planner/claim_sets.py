@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, field, structs
+from msgspec.structs import replace
 
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
 from dra_plan.allocator.search import pack, unpack
@@ -44,8 +44,7 @@ class AllocatedClaim(NamedTuple):
         return f"<AllocatedClaim {self.claim.key}: {', '.join(devices)}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ClaimSetPlan:
+class ClaimSetPlan(Struct, frozen=True):
     """The results for one claim set. Iterating over the plan yields the result for each node, in input order.
 
     The result for a node is the allocator's outcome. `excluded` are the nodes that other rules exclude.

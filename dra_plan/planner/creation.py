@@ -1,16 +1,16 @@
 """The effects of quotas and limits on pods that a command creates one after another, with their claims.
 
-This is for new pods that no simulation of controllers creates. In a cluster, chance decides which of a workload's pods
-are created first, but not how many.
+This module is for new pods that no simulation of controllers creates. In a cluster, chance decides which of a
+workload's pods are created first, but not how many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from dra_plan.api.core import Pod, PodStatus
 from dra_plan.api.inventory import Inventory
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from dra_plan.documents.refusals import OverQuota
 
 
-@dataclass(frozen=True, slots=True)
-class NotCreated:
+class NotCreated(Struct, frozen=True):
     """A pod that was not created because the API server rejected it or one of its claims, with the message."""
 
     pod: Pod
@@ -69,7 +68,7 @@ class NotCreated:
 
 
 def has_quotas(inventory: Inventory) -> bool:
-    """Return whether the input has quotas or limit ranges. If so, simulations create new objects one by one."""
+    """Return whether the input has quotas or limit ranges. If so, simulations start without the new objects."""
     return bool(inventory.quotas or inventory.limit_ranges)
 
 

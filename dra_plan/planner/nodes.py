@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import NOT_SERVED, Inventory, Notice
 from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.resource import ResourceClaimSpec
+from dra_plan.api.resource import ResourceClaim, ResourceClaimSpec
 from dra_plan.api.well_known import ADMIN_ACCESS, SYSTEM_NAMESPACE
 from dra_plan.api.workloads import pod_template
 from dra_plan.claims.index import Index, missing_templates, only_nodes, owner_of
@@ -21,6 +22,7 @@ from dra_plan.manifests import kinds
 from dra_plan.near import nearest
 
 if TYPE_CHECKING:
+    from dra_plan.allocator import View
     from dra_plan.api.storage import StorageClass
     from dra_plan.scheduler.cluster.volumes import Claim
 
@@ -95,7 +97,7 @@ def was_listed(inventory: Inventory, kind: str) -> bool:
     return all(entry.resource != resource or entry.reason == NOT_SERVED for entry in info.not_listed)
 
 
-def of_devices(inventory: Inventory) -> list[Notice]:
+def of_devices(inventory: Inventory, view: View | None = None) -> list[Notice]:
     """Return notices about claims, slices and classes that are missing from the input although pods need them.
 
     Pods that have a node but no devices also get a notice, because the scheduler does not process them again.
@@ -104,7 +106,7 @@ def of_devices(inventory: Inventory) -> list[Notice]:
         *_claims(inventory),
         *_one_namespace(inventory),
         *_nothing_runs(inventory),
-        *_slices(inventory),
+        *_slices(inventory, view),
         *_classes(inventory),
         *_namespaces(inventory),
         *_without_devices(inventory),
@@ -125,7 +127,7 @@ def deciding(inventory: Inventory) -> frozenset[str]:
 
 
 def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
-    """Return a notice if PriorityClasses are missing and, if `evicts` is set, if disruption budgets are missing."""
+    """Return notices about missing PriorityClasses and, if `evicts` is set, missing disruption budgets."""
     found = []
     unknown = sorted(_unknown_priorities(inventory, all_pods=evicts))
     if unknown and not was_listed(inventory, "PriorityClass"):
@@ -347,8 +349,8 @@ def _nothing_runs(inventory: Inventory) -> Iterator[Notice]:
         any(is_of_cluster(node.metadata) for node in inventory.nodes),
         any(is_of_cluster(slice_.metadata) for slice_ in inventory.slices),
     )
-    users = [pod.metadata for pod in inventory.pods] + [claim.metadata for claim in inventory.claims]
-    if all(hardware) and not any(map(is_of_cluster, users)):
+    users: Iterable[Pod | ResourceClaim] = chain(inventory.pods, inventory.claims)
+    if all(hardware) and not any(is_of_cluster(one.metadata) for one in users):
         yield Notice("nothing-running", "the input has no running pods or claims: every device counts as free")
 
 
@@ -408,10 +410,11 @@ def _stuck(inventory: Inventory) -> set[str]:
     }
 
 
-def _slices(inventory: Inventory) -> Iterator[Notice]:
+def _slices(inventory: Inventory, view: View | None = None) -> Iterator[Notice]:
     if was_listed(inventory, "ResourceSlice"):
         return
-    unseen = _unseen_pools(inventory) if inventory.slices else []
+    all_seen = not inventory.slices or (view is not None and view.gatherer.slices.keys() >= view.holders.keys())
+    unseen = [] if all_seen else _unseen_pools(inventory)
     if unseen:
         yield Notice(
             "slices-missing",

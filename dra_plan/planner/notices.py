@@ -296,7 +296,7 @@ def _about(steps: float) -> str:
 
 
 STEPS_EACH, STEPS_IN_ALL = 1_500, 30_000
-"""The maximum number of steps of each search without a defect, and of all such searches for a claim set.
+"""The maximum number of steps of a search with the defect fixed, and of all such searches for a claim set.
 
 The limits keep a warning from costing more than the plan.
 """
@@ -318,8 +318,8 @@ class Watch:
     def saw(self, node: Node, answer: NodeOutcome) -> None:
         """Check whether the defects that appeared in the search on a node changed its result.
 
-        Each defect is checked until it has changed one result of the claim set. If the search without the defect is not
-        finished within a few steps, the result counts as unchanged.
+        Each defect is checked until it has changed one result of the claim set. If the search with the defect fixed is
+        not finished within a few steps, the result counts as unchanged.
         """
         active = self._view.target.quirks.among(answer.sighted)
         if not active or all((name,) in self._proven for name in active):

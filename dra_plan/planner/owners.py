@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from dra_plan import claims
 from dra_plan.api.core import Pod
@@ -246,8 +247,7 @@ def _as_given(text: str, name: str) -> str:
     return f"{before}{slash}{name}"
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenSets:
+class ChosenSets(Struct, frozen=True):
     """The claim sets to plan, and the named owners for which there is nothing to plan."""
 
     expansion: Expansion

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from dra_plan import releases
 from dra_plan.allocator import Probe
@@ -31,8 +31,7 @@ Chosen = Callable[[Pod], bool]
 """A function that returns whether to schedule a pod."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """What a method of `Cluster` is asked. A field that is None does not restrict the query."""
 
     owners: Sequence[str] = ()
@@ -70,8 +69,7 @@ class Question:
         return None if self.timeout is None else time.monotonic() + self.timeout
 
 
-@dataclass(frozen=True, slots=True)
-class AskedRelease:
+class AskedRelease(Struct, frozen=True):
     """The choices that make up a target: the version, the changed feature gates and the quirks.
 
     If `version` is None, it is the version of the input's cluster. `strict_version` rejects versions without recorded

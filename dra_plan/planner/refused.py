@@ -7,10 +7,11 @@ commands in which pods compete for devices.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
@@ -46,9 +47,11 @@ class OwnerRefusals:
         self._inventory = inventory
         self._rules = ApiServerRefusals(inventory, target, runtime_config)
         self._makers = {id(pod_spec_of(one).resource_claims): one for one in inventory.workloads}
-        """The workloads by their pods' claims, which are the identical list that pods representing a workload also
-        have."""
-        self._given = {id(one) for one in inventory.claims}
+        """The workloads by the list of their pods' claims. A pod that represents a workload has the same list."""
+
+    @cached_property
+    def _given(self) -> frozenset[int]:
+        return frozenset(map(id, self._inventory.claims))
 
     def of(self, owner: Owned) -> tuple[Finding, ...]:
         """Return why the API server rejects the owner or an object that it needs, or () if it accepts all of them."""
@@ -76,8 +79,7 @@ class OwnerRefusals:
         return tuple(RefusedOwner.of(one, findings) for one in asked if (findings := self.of(one)))
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedOwner:
+class RefusedOwner(Struct, frozen=True):
     """A pod, workload or claim that the API server rejects, and the reasons."""
 
     owner: ObjectName
@@ -94,8 +96,7 @@ class RefusedOwner:
         return cls(ObjectName(kind=owner.kind, namespace=owner.metadata.namespace, name=owner.metadata.name), findings)
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """A cluster without the pods and workloads that its API server rejects, and a list of these."""
 
     inventory: Inventory

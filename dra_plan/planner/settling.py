@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod
@@ -40,8 +41,7 @@ FOR_EVER = math.inf
 """The patience of commands that list every future eviction, however late."""
 
 
-@dataclass(frozen=True)
-class SettledOutcome:
+class SettledOutcome(Struct, frozen=True):
     """The final outcome for pods. `settled` is None if no controller had to act."""
 
     result: SimulationResult

@@ -116,9 +116,9 @@ def _bound(inventory: Inventory, result: SimulationResult) -> Inventory:
 
 
 LossReason = Literal["NoPlace", "NotMadeAnew", "NotKnown"]
-"""Why a pod is unscheduled afterwards. NoPlace means that the replacement fits on no node, NotMadeAnew that there is no
-replacement, and NotKnown that the replacement may fit, because a search was cut short or the deciding objects are
-missing from the input.
+"""Why a pod that had a node before has none now. NoPlace means that the replacement fits on no node, NotMadeAnew that
+there is no replacement, and NotKnown that the replacement may fit, because a search was cut short or the deciding
+objects are missing from the input.
 """
 
 

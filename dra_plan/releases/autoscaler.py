@@ -1,6 +1,6 @@
-"""Known defects of the Cluster Autoscaler, with a switch, a description and an issue for each.
+"""The known defects of the Cluster Autoscaler. Each has a switch, a description and an upstream issue.
 
-`--quirks` switches these defects together with the defects of Kubernetes.
+`--quirks` applies to these defects and to those of Kubernetes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 RELEASE = "1.36.1"
-"""The Cluster Autoscaler release whose results are recorded."""
+"""The recorded release of the Cluster Autoscaler."""
 
 AutoscalerQuirk = Literal[
     "extended_devices_free",
@@ -30,7 +30,7 @@ AutoscalerQuirk = Literal[
 
 
 class AutoscalerQuirks(Struct, frozen=True, kw_only=True):
-    """The known defects of the autoscaler: True to reproduce a defect, False for the intended behaviour."""
+    """Which of the autoscaler's known defects to reproduce. False stands for the intended behaviour."""
 
     extended_devices_free: bool = True
     idle_claims_stay: bool = True
@@ -50,7 +50,7 @@ class AutoscalerQuirks(Struct, frozen=True, kw_only=True):
 
 
 AUTOSCALER = AutoscalerQuirks()
-"""Reproduces every known defect of the recorded release."""
+"""The recorded release's own behaviour, with all of its known defects."""
 
 FIXED_AUTOSCALER = AUTOSCALER.without(*AUTOSCALER.__struct_fields__)  # type: ignore[arg-type]
 """The intended behaviour, without any known defect."""
@@ -116,4 +116,4 @@ NOT_SWITCHED = {
     f"{_NEW}#120": "node resources that devices use (node allocatable) are not simulated",
     f"{_NEW}#22": "ProvisioningRequests are not simulated",
 }
-"""Known differences that have no switch, and the reason why."""
+"""Known differences without a switch, and the reasons."""

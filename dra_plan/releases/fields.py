@@ -13,7 +13,7 @@ from .versions import MINORS, not_recorded, not_simulated
 
 
 class ApiField(NamedTuple):
-    """A field of a kind, the minor versions that have the field, and its feature gate."""
+    """A field of a kind, with its feature gate and the minor versions that have it."""
 
     name: str
     kind: str
@@ -39,12 +39,12 @@ FIELDS = (
 
 
 def does_not_have(version: str) -> str:
-    """Return a message saying that this minor version drops a field because it does not have the field."""
+    """Return a message saying that this minor version does not have a field and therefore drops it."""
     return f"Kubernetes {version} does not have the field and drops it"
 
 
 def unused(field: ApiField, version: str, gates: Mapping[str, bool]) -> tuple[str, str]:
-    """Return a code and a message saying why a field in the input is ignored.
+    """Return why a field in the input is ignored, as a code and a message.
 
     Both are empty if the field is not ignored.
     """

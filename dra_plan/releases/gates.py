@@ -1,7 +1,7 @@
-"""Feature gates: each gate's stage and default in each minor version, and the other gates that it needs.
+"""Feature gates: each gate's stage and default in each minor version, and the gates that it depends on.
 
-Sources: the feature gate tables of the releases. For 1.37, the table of kube-scheduler is used, and for gates that only
-the API server has, the pages on kubernetes.io, which name no stage newer than that of 1.36.
+Sources: the feature gate tables of the releases (for 1.37, only that of kube-scheduler), and for gates that only the
+API server has, the pages on kubernetes.io, which list no stage after 1.36.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ OTHERS = {
     "VolumeLimitScaling": "1.35",
     "WorkloadWithJob": "1.36",
 }
-"""Gates that affect the scheduler but are not simulated, each with the first minor version that knows it."""
+"""Gates that affect the scheduler but are not simulated, and the first minor version with each gate."""
 
 
 class FeatureGate(NamedTuple):
@@ -90,7 +90,7 @@ GATES: dict[str, dict[str, FeatureGate]] = {
     "PodGroupPreemptionPolicy": {"1.37": _ALPHA},
     "SchedulerPreQueueingHints": {"1.37": _ALPHA},
 }
-"""The state of each gate in each minor version. A gate is unknown in the versions that are not listed for it."""
+"""The state of each gate in each minor version that knows the gate."""
 
 NEEDS: dict[str, tuple[str, ...]] = {
     "DRADeviceTaintRules": ("DRADeviceTaints",),
@@ -104,13 +104,13 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "TopologyAwareWorkloadScheduling": ("GenericWorkload",),
     "WorkloadAwarePreemption": ("GangScheduling",),
 }
-"""The gates without which each gate has no effect, in releases that know them."""
+"""The gates that each gate depends on, in releases that know them."""
 
 
 def switched_on_with(gate: str, version: str) -> list[str]:
-    """Return the gates that must be enabled in this release for the feature of the given gate.
+    """Return the gates that enable the feature of this gate in this release: the gate itself and those it depends on.
 
-    If the release does not know the gate itself, only the gates that it depends on are returned.
+    Gates that the release does not know are left out.
     """
     known = gates_of(find_release(version).minor)
     return [name for name in (gate, *NEEDS.get(gate, ())) if name in known]
@@ -138,7 +138,7 @@ def _meant(name: str, version: str) -> str:
 
 
 def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool], list[Notice]]:
-    """Return the values of all feature gates in this minor version after the changes, and notices about the changes.
+    """Return all feature gates of this minor version after the changes, and notices about the changes.
 
     Raises UsageError for a gate that the version does not know.
     """
@@ -213,7 +213,7 @@ class Features(Struct, frozen=True, kw_only=True):
 
 
 def features_of(gates: Mapping[str, bool]) -> Features:
-    """Return the features that these gates enable. A missing gate is disabled."""
+    """Return the features that these gates enable. Gates that are not listed are disabled."""
     on = gates.get
     taints = bool(on("DRADeviceTaints"))
     groups = bool(on("GenericWorkload"))

@@ -1,4 +1,4 @@
-"""Known defects of Kubernetes, with a switch, a description and the affected recorded releases for each."""
+"""The known defects of Kubernetes. Each has a switch, a description, and a list of recorded releases that have it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Quirk = Literal[
 
 
 class Quirks(Struct, frozen=True, kw_only=True):
-    """The known defects of Kubernetes: True to reproduce a defect, False for the behaviour that the API promises."""
+    """Which of the known defects of Kubernetes to reproduce. False stands for the behaviour that the API promises."""
 
     counters_by_pool_name: bool = False
     distinct_remembers_last: bool = False
@@ -92,7 +92,7 @@ class Quirks(Struct, frozen=True, kw_only=True):
     group_evicts_its_own: bool = False
 
     def among(self, names: Iterable[Quirk]) -> tuple[Quirk, ...]:
-        """Return those of the named quirks that are switched on, sorted by name."""
+        """Return the named quirks that are switched on, sorted by name."""
         return tuple(sorted(name for name in names if getattr(self, name)))
 
     def without(self, *names: Quirk) -> Quirks:
@@ -123,7 +123,7 @@ class Defect(NamedTuple):
     releases: tuple[str, ...]
     """The recorded patch releases that have the defect."""
     remark: str = ""
-    """How the newer of these releases behave, if they differ from the older ones."""
+    """How newer releases in `releases` behave differently, if they do."""
 
     @property
     def began(self) -> str:
@@ -205,9 +205,9 @@ NOT_APPLICABLE = {
         "1.35 before 1.35.6, in 1.36.0 and in 1.36.1, but not in the recorded releases"
     ),
 }
-"""Defects that have no switch, and the reason why."""
+"""Defects without a switch, and the reasons."""
 
 
 def quirks_of(release: str) -> Quirks:
-    """Return the switches for a recorded release, with its own defects switched on."""
+    """Return the switches for a recorded release, which reproduce its defects."""
     return Quirks(**{defect.quirk: True for defect in DEFECTS if release in defect.releases})

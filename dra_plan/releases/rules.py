@@ -16,7 +16,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     ordered: bool = True
     """Pools are searched by driver and name, and their slices by object name. If False, upstream's order is random."""
     sorted: bool = True
-    """Pools are searched by driver and name even if upstream's order is random. If False, in the input order."""
+    """The simulation searches pools by driver and name. If False, it keeps the input order if upstream's is random."""
     bound_slices_last: bool = False
     """Slices with devices that have binding conditions are searched last."""
     bound_pools_last: bool = True
@@ -30,16 +30,16 @@ class Rules(Struct, frozen=True, kw_only=True):
     checks_counter_references: bool = True
     """A pool is invalid if it has duplicate counter sets, or references to counters that do not exist."""
     unknown_effects_block: bool = False
-    """Every untolerated taint blocks a device. If False, only the effects NoSchedule and NoExecute do."""
+    """All untolerated taints block a device. If False, only taints with the effect NoSchedule or NoExecute do."""
     resumes_scan: bool = True
     """The search for a request's next device starts after the previous one. If False, it starts at the beginning."""
     tolerations_in_result: bool = True
     shared_devices_hold_counters: bool = True
-    """A device with allocated shares uses its counters. If False, only dedicated devices do."""
+    """A device with allocated shares uses up its counters. If False, only dedicated devices use up counters."""
     distinct_attribute: bool = True
     binds_to_node: bool = True
     timeout_ends_attempt: bool = True
-    """If filtering one node takes too long, the scheduler stops with an error. If False, it rejects that node."""
+    """The scheduler stops with an error if filtering a node takes too long. If False, it rejects only that node."""
     names_untolerated_taint: bool = False
     """The scheduler's message names the node taint that the pod does not tolerate."""
     explains_selector_errors: bool = True
@@ -53,14 +53,11 @@ class Rules(Struct, frozen=True, kw_only=True):
     ignores_compatibility_groups: bool = True
     """Without the feature gate, slices with compatibility groups are ignored. If False, the field is unknown."""
     missing_class_in_plural: bool = True
-    """A missing class is reported as `deviceclasses.resource.k8s.io`. If False, as `deviceclass.resource...`."""
+    """A missing class is reported as `deviceclasses.resource.k8s.io`. If False, `deviceclass` is in the singular."""
     scores_devices: bool = True
     """The scheduler's scores include the chosen alternatives and the extended resources that devices provide."""
     pod_groups: bool = False
-    """PodGroups exist, and feature gates decide whether their pods are scheduled in one cycle.
-
-    If False, they do not exist.
-    """
+    """PodGroups are supported, and feature gates decide whether the pods of a group are scheduled in one cycle."""
 
 
 # -- allocator variants ------------------------------------------------------------------------------------------------

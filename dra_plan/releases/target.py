@@ -22,9 +22,9 @@ QUIRK_MODES = ("upstream", "fixed")
 class Target(Struct, frozen=True, kw_only=True):
     """The scheduler release to simulate.
 
-    `version` is the minor version, and `release` is the patch release. `chosen` contains the gates that the caller set
-    explicitly, even to their defaults. If the input determined the release, `why` says how. `notices` are warnings
-    about the choice of the release.
+    `version` is the minor version, and `release` is the patch release. `chosen` contains the gates that the caller set,
+    including those set to their defaults. If the release was determined from the input, `why` says how. `notices`
+    contains warnings about the choice of the release.
     """
 
     version: str

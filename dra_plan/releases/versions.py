@@ -1,4 +1,4 @@
-"""The recorded releases, the choice of a release for a requested version, and what was recorded for each release.
+"""The recorded releases: which one is used for a requested version, and which of its behaviour was recorded.
 
 These are facts about this project, not about Kubernetes; `docs/releases.md` lists them for users.
 """
@@ -54,10 +54,10 @@ def newest_patch(minor: str) -> str:
 def find_release(text: str) -> FoundRelease:
     """Return the recorded release for a version such as `1.36`, `v1.36.3` or `1.36.2-eks-1`.
 
-    For a minor version, this is its newest recorded patch release. For a patch release that was not recorded, it is the
-    nearest recorded patch release of the same minor version, or the newer of two that are equally near. For a minor
-    version that was not recorded, it is the newest patch release of the nearest recorded minor version, or of the older
-    of two that are equally near. Raises UsageError for text that is not a version.
+    For a minor version, the newest recorded patch release is used. If the version was not recorded, the nearest
+    recorded patch release of the same minor version is used (the newer of two equally near ones) or, if there is none,
+    the newest patch release of the nearest recorded minor version (the older of two equally near ones). Raises
+    UsageError for text that is not a version.
     """
     match = _VERSION.match(text.strip())
     if match is None or max(map(len, match.groups(""))) > _DIGITS:
@@ -160,7 +160,7 @@ _NOT_RECORDED: dict[str, dict[str, str]] = {
 
 
 def not_recorded(gate: str, version: str) -> str:
-    """Return what results with this gate enabled are based on, or "" if the minor version was recorded with it."""
+    """Return what results with this gate are based on, or "" if the minor version was recorded with it."""
     return _NOT_RECORDED.get(gate, {}).get(version, "")
 
 

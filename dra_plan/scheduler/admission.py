@@ -188,7 +188,7 @@ class Admission:
     # Claims
 
     def claims(self, pods: Iterable[Pod]) -> tuple[list[Pod], list[ResourceClaim]]:
-        """Return the pods, with the names of their generated claims in their status, and all claims.
+        """Return the pods and all claims. The status of each pod names its generated claims.
 
         Claims in the input come first.
         """

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import Struct
+
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, NodeAllocatableResourceClaimStatus, Pod
 from dra_plan.api.resource import ResourceClaim
@@ -28,14 +30,13 @@ from .framework import plugin_names
 from .node_refusals import NodeRefusals
 
 
-@dataclass(frozen=True, slots=True)
-class FailedAttempt:
+class FailedAttempt(Struct, frozen=True):
     """The last attempt to schedule a pod, which failed because of its claims.
 
     `nodes` are the nodes that DynamicResources rejected or failed on. `claims` are the pod's claims that needed
     devices, including the claim for extended resources; `allocated` are those that already had devices. `all_claims`
-    are all claims in the cluster at that time, including claims in flight; attempts between which nothing changed share
-    one tuple. `cluster` is the rest of the cluster's state.
+    are all claims in the cluster at that time, including claims in flight. If nothing changes between two attempts,
+    they share this tuple. `cluster` is the rest of the cluster's state.
     """
 
     pod: Pod
@@ -156,7 +157,7 @@ class PodRecord:
     """
 
     refused: bool = False
-    """True if the API server rejects the pod that a controller wants to create. The message is its reason."""
+    """True if the API server rejects the pod that a controller wants to create. `message` is its reason."""
 
     @property
     def outcome(self) -> PodOutcome:

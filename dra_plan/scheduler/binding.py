@@ -1,8 +1,8 @@
 """The binding cycle, and the handling of pods that could not be scheduled or bound.
 
 The first part returns failed pods to the queue with the reason. The second part is the binding cycle: pods with a
-reserved node wait for permission, are prepared, and are bound or release the node. The pods of a gang can be bound
-together.
+reserved node wait for permission, are prepared, and are then bound. If this fails, they release the node. The pods of a
+gang can be bound together.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ class BindingCycle:
             self.run(binding)
 
     def pass_time(self, until: float) -> bool:
-        """Advance to the next deadline of Permit, but not beyond `until`, and continue the bindings it decides.
+        """Advance to the next deadline of Permit, but not beyond `until`, and continue the decided bindings.
 
         Return whether anything changed.
         """

@@ -51,4 +51,4 @@ class Chance:
 
 
 USUAL = Chance()
-"""The first of the best nodes, in name order."""
+"""The usual choice: the first of the best nodes, with nodes in name order."""

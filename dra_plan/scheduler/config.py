@@ -151,7 +151,10 @@ MULTI_POINT: tuple[tuple[str, int], ...] = (
     (plugin_names.DEFAULT_BINDER, 0),
     (plugin_names.NODE_DECLARED_FEATURES, 0),
 )
-"""The default plugins with the weights of their scores; 0 means 1. Each extension point has those that implement it."""
+"""The default plugins with the weights of their scores; 0 means 1.
+
+Each extension point has the plugins that implement it.
+"""
 
 _GATED = ((plugin_names.GANG_SCHEDULING, "gang_scheduling"),)
 """(plugin, the feature that adds it after all other plugins)."""

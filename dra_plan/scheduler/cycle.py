@@ -75,8 +75,8 @@ _LEAST_PERCENTAGE = 5
 def nodes_to_find(total: int, percentage: int) -> int:
     """Return how many feasible nodes the scheduler looks for.
 
-    It looks for all of fewer than 100 nodes, or else for a percentage of them but at least 100. 0 means the default
-    percentage.
+    With fewer than 100 nodes, it looks for all of them. Otherwise, it looks for a percentage of them, but at least for
+    100. A percentage of 0 means the default.
     """
     if total < LEAST_FEASIBLE:
         return total
@@ -155,8 +155,8 @@ class CycleResult:
     message: str = ""
     failed_with_error: bool = False
     unexplained: bool = False
-    """True if nothing is known to help the pod, which is then simply retried. This is so after an error, or a rejection
-    during binding.
+    """True if nothing is known to help the pod, which is then simply retried. This is the case after an error, and
+    after a rejection during binding.
     """
     rejected_by: frozenset[str] = frozenset()
     pending: frozenset[str] = frozenset()

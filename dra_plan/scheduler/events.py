@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum, IntFlag
 from typing import Any
 
+from msgspec import Struct
+
 from dra_plan.api.core import Pod
 
 
@@ -60,12 +62,11 @@ class Hint(Enum):
 HintFunction = Callable[[Pod, Any, Any], Hint]
 """A function that takes the waiting pod, the old object and the new object, and returns a hint.
 
-An object is None if it did not exist before or does not exist afterwards.
+The old object is None after an addition, and the new object is None after a deletion.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Interest:
+class Interest(Struct, frozen=True):
     """An event that a plugin is interested in (upstream: ClusterEventWithHint).
 
     Without a hint function, every such event queues the pod.
@@ -105,8 +106,7 @@ class Event:
         return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else str(metadata.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Wake:
+class Wake(Struct, frozen=True):
     """The reason why a waiting pod is retried, for the trace."""
 
     pod: str

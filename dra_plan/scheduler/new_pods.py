@@ -138,7 +138,7 @@ def pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
 
 
 def daemon_node(pod: Pod) -> str:
-    """Return the node of a DaemonSet's pod: the one that it is on, or the one that its node affinity names."""
+    """Return the node of a DaemonSet's pod: its own node or, if it has none, the node in its node affinity."""
     required = required_terms(pod)
     for term in required.node_selector_terms if required is not None and not pod.spec.node_name else ():
         for field in term.match_fields:

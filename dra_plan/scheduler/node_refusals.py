@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from dra_plan.api.core import Pod
 from dra_plan.scheduler.cluster.nodes import NodeInfo
@@ -28,13 +29,12 @@ class NodeRefusal(NamedTuple):
     obstacles: tuple[Obstacle, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRefusals:
+class NodeRefusals(Struct, frozen=True):
     """The reasons why a pod is rejected on each node, by node name.
 
     The scheduler's message counts only the first rejection of each node. If `of_all` is set, the pod was rejected
-    before any node was examined, and each node has only that rejection. `besides` then has the other plugins that would
-    also reject each node, as far as they were called.
+    before any node was examined, and each node has only that rejection. `besides` then has, for each node, the other
+    plugins that were called and would also reject it.
     """
 
     of_nodes: Mapping[str, tuple[NodeRefusal, ...]]
@@ -102,8 +102,11 @@ def _of_nodes(
 
     for name, node in nodes.items():
         found[name] = [refusal(first[name], by_name.get(first[name].plugin), node)]
+    everywhere, came_first = list(nodes.values()), {status.plugin for status in first.values()}
     for plugin in plugins:
-        others = [node for name, node in nodes.items() if first[name].plugin != plugin.name]
+        others = everywhere
+        if plugin.name in came_first:
+            others = [node for name, node in nodes.items() if first[name].plugin != plugin.name]
         for node, status in zip(others, framework.ask_filter_each(plugin, state, pod, others), strict=True):
             if status is not None and status.rejected:
                 found[node.name].append(refusal(status, plugin, node))

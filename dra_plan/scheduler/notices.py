@@ -7,7 +7,8 @@ state of each group. Notices about claim sets are in `claims/index.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
@@ -52,7 +53,7 @@ def gate_notices(inventory: Inventory, target: Target) -> Iterator[Notice]:
 
 
 def gates_of_groups(inventory: Inventory) -> dict[str, str]:
-    """Return the pod group gates that must be on in the cluster, each with a text about the objects that show it."""
+    """Return the pod group gates that must be on, each with a description of the objects that show this."""
     named = [pod for pod in inventory.pods if pod.spec.scheduling_group is not None]
     signs: dict[str, str] = {}
     if named or inventory.pod_groups:
@@ -271,8 +272,7 @@ def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[
 # -- summary of each pod group -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class GroupSummary:
+class GroupSummary(Struct, frozen=True):
     """A group with the number of its pods and the status that the scheduler would have written."""
 
     namespace: str

@@ -1,8 +1,8 @@
 """Policies, which schedule a cluster with other node scores or another order of devices.
 
-A policy is a plugin that replaces the scores of NodeResourcesFit and NodeResourcesBalancedAllocation, or just arguments
-for them, and an order in which the devices of a node are tried. Filters, the queue and all other scores still follow
-the configuration. `POLICIES` describes what each policy prefers.
+A policy consists of an order in which the devices of a node are tried, and of a plugin that replaces the scores of
+NodeResourcesFit and NodeResourcesBalancedAllocation, or of arguments for these plugins. Filters, the queue and all
+other scores still follow the configuration. `POLICIES` describes what each policy prefers.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from dra_plan.scheduler.plugins.device_scores import (
 )
 
 WEIGHT = 1000
-"""The weight of a policy's score. Other scores only decide among nodes that the policy rates equally."""
+"""The weight of a policy's score. Other scores decide only among nodes that the policy rates equally."""
 
 
 # -- the policies by name ----------------------------------------------------------------------------------------------
 
 
 def fullest_first(devices: Sequence[PoolDevice], state: AllocatedState) -> Sequence[PoolDevice]:
-    """Return the devices, starting with shared devices in use, of which those with the least free share come first."""
+    """Return the devices. Shared devices that are in use come first, ordered by their free share."""
     if not any(device.id in state.aggregate for device in devices):
         return devices
     return sorted(devices, key=lambda device: _share_left(device, state))

@@ -105,7 +105,7 @@ class ParkedPods:
         return uid in self._items
 
     def get(self, uid: str) -> QueuedPod | None:
-        """Return the pod with this UID, or None if it is not here."""
+        """Return the pod with this UID, or None if it is not among these pods."""
         return self._items.get(uid)
 
     def values(self) -> Iterable[QueuedPod]:
@@ -148,7 +148,7 @@ class ParkedPods:
                 self._users.setdefault(name, {})[uid] = item
 
     def pop(self, uid: str) -> QueuedPod | None:
-        """Remove and return the pod with this UID, or return None if it is not here."""
+        """Remove and return the pod with this UID, or return None if it is not among these pods."""
         item = self._items.pop(uid, None)
         if item is None:
             return None
@@ -212,7 +212,7 @@ class SchedulingQueue:
         self._happened = 0
         """The number of events so far, not counting failed bindings."""
         self._deaf: dict[tuple[str, Resource, Action], frozenset[str]] = {}
-        """The plugins that do not retry a pod for any such event, by profile and kind of event."""
+        """The plugins that do not retry a pod for any event of a kind, by profile and kind of event."""
         self._heard: dict[tuple[str, Action], list[tuple[str, list[Interest]]]] = {}
         """The other plugins with their interests, by profile and kind of event of claims."""
 

@@ -2,15 +2,14 @@
 
 Contents: every filter's result for every node, whereas a cycle stops at the first filter that rejects a node; copies
 that are created until one is not scheduled; and the filters that depend only on node and pod, without a simulation.
-This module does not word the results.
+Other modules put the results into words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from dra_plan.api.core import Node, Pod, PodSchedulingGroup, PodStatus
 from dra_plan.api.meta import ObjectMeta
@@ -32,8 +31,7 @@ from .attempts import PodRecord
 from .simulation import Simulation
 
 
-@dataclass(frozen=True)
-class Refusals:
+class Refusals(Struct, frozen=True):
     """The reasons why a pod does not fit on each node, by node name in scheduling order.
 
     A node on which the pod fits has none. `claims` are the pod's claims without devices, and `allocated` those with
@@ -86,8 +84,7 @@ def _claims(
 # possible number, are not decided here.
 
 
-@dataclass(frozen=True)
-class CopyTemplate:
+class CopyTemplate(Struct, frozen=True):
     """What a copy consists of: a pod, or all pods of a gang.
 
     Objects get new names in each copy, and each copy of a gang has a pod group of its own.
@@ -117,8 +114,7 @@ def _of_group(pod: Pod, group: str) -> Pod:
     return structs.replace(pod, spec=spec)
 
 
-@dataclass
-class Copies:
+class Copies(Struct):
     """The outcome for copies: the pods that were bound, in order, and the first pod that was not, or None.
 
     A copy has `size` pods and counts only if all of them are bound.
@@ -150,7 +146,7 @@ class Copies:
 
 
 def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int]]) -> int:
-    """Return the index of the template to copy next: the first one of whose share the smallest part has been copied."""
+    """Return the index of the template to copy next: the one furthest behind its share, or the first of several."""
     shares = [copies.number / share for copies, (_, share) in zip(found, templates, strict=True)]
     return shares.index(min(shares))
 
@@ -160,8 +156,8 @@ def create_in_proportion(
 ) -> list[Copies]:
     """Create at most `limit` copies in a running simulation, one after another, until one is rejected.
 
-    Each template comes with the number of its copies in a set. A copy counts only if it is still bound when nothing
-    changes any more, and even if other pods were evicted for it.
+    Each template comes with the number of its copies in a set. A copy counts if it is still bound when nothing changes
+    any more, even if other pods were evicted for it.
     """
     found = [Copies(len(template.pods)) for template, _ in templates]
     for _ in range(limit):
@@ -179,8 +175,8 @@ def create_in_proportion(
 def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int) -> list[PodRecord]:
     """Return the outcomes for the pods of a rejected gang if they arrive one by one and without a group.
 
-    `number` is that of the gang's copy. The pods arrive in the order in which the scheduler tried them, until one gets
-    no node, which is the last outcome. Earlier pods stay on their nodes.
+    `number` is that of the gang's copy. The pods arrive in the order in which the scheduler tried them. The first pod
+    that gets no node is the last one; earlier pods stay on their nodes.
     """
     group, made = template.made(number)
     known = simulation.scheduler.groups.records.by_key
@@ -224,10 +220,9 @@ class NodeRules:
         self._nodes = list(nodes)
         self._infos: dict[str, NodeInfo] = {}
         self._known: dict[Hashable, list[tuple[str, NodeExclusion]]] = {}
-        """The results by the part of a pod that the plugins read; pods that look alike to the plugins are checked
-        once."""
+        """The results by the part of a pod that the plugins read. Pods that are alike in it are checked once."""
         self._joined: dict[tuple[Hashable, ...], dict[str, list[NodeExclusion]]] = {}
-        """The results by the same part of several pods."""
+        """The results for several pods, by the parts of these pods that the plugins read."""
         self._affinity = NodeAffinityPlugin()
         self._plugins: tuple[FilterPlugin, ...] = (
             NodeUnschedulable(),

@@ -7,9 +7,9 @@ more states to the end and collects the result. `scheduler/simulation.py` assemb
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod
@@ -245,7 +245,7 @@ class LaterState:
         self._cluster.put_claim(replace(claim, status=freed))
 
     def change_pod(self, was: Pod, now: Pod, current: Pod) -> None:
-        """Change a pod as in the later input. A node that it got in the simulation stays."""
+        """Change a pod as in the later input. A pod that got a node in the simulation keeps it."""
         if current.spec.node_name:
             self._changed_on_node(was, now, current)
             return
@@ -310,8 +310,7 @@ def pod_change(was: Pod, now: Pod, current: Pod) -> Action:
 # -- running a simulation, and its result ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Eviction:
+class Eviction(Struct, frozen=True):
     """A pod that is evicted to make room for another."""
 
     victim: str
@@ -319,8 +318,7 @@ class Eviction:
     node: str
 
 
-@dataclass
-class SimulationResult:
+class SimulationResult(Struct):
     """The outcome for every pod and claim. `pods` are in the order in which the scheduler first saw them."""
 
     target: Target
@@ -379,7 +377,7 @@ def decided_evictions(simulation: Simulation) -> Iterator[Eviction]:
 
 
 def evictions_of(simulation: Simulation) -> list[Eviction]:
-    """Return the preempted pods in the order in which this was decided, each with the first pod that preempted it."""
+    """Return the preempted pods, each with the first pod that preempted it, in the order of the decisions."""
     first: dict[str, Eviction] = {}
     for each in decided_evictions(simulation):
         first.setdefault(each.victim, each)

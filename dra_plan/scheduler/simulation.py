@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from dra_plan import allotted
 from dra_plan.allocator import View
@@ -70,8 +71,7 @@ MOST_ATTEMPTS = 10_000
 """The maximum number of attempts for a pod in a simulation. Upstream has no limit."""
 
 
-@dataclass
-class _Later:
+class _Later(Struct):
     """An action to carry out while the next pod is tried."""
 
     cycle: int
@@ -115,7 +115,7 @@ class Scheduler:
         """How many times a pod that was tried alone was not scheduled."""
         self._later: list[_Later] = []
         self._refused_meanwhile = 0
-        """The number of pods rejected since cycles left work behind."""
+        """The number of pods rejected while work of earlier cycles was waiting."""
         handle.later = self._postpone
         handle.activate = lambda pod: queue.activate(handle.cluster.info(pod).uid)
         handle.cluster.listener = queue.handle
@@ -569,6 +569,7 @@ _FIXED = (
     "namespaces",
     "services",
     "priority_classes",
+    "runtime_classes",
     "quotas",
     "limit_ranges",
     "pod_groups",

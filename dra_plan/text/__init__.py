@@ -1,1 +1,1 @@
-"""Documents as text: tables, wordings that commands share, formats, reports for CI. Nothing here prints."""
+"""Documents as text: tables, shared wording, output formats and CI reports. Nothing here prints."""

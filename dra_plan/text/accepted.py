@@ -1,4 +1,4 @@
-"""JSON Schemas of the documents that dra-plan reads: Kubernetes objects by version, and configurations."""
+"""JSON Schemas of the documents that dra-plan reads: Kubernetes objects in each version, and configurations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 SETTINGS = "Settings"
-"""The name of the settings that `validate` reads from `.dra-plan.toml` or from `[tool.dra-plan]` of pyproject.toml."""
+"""The name of the schema for the settings of `validate`, in `.dra-plan.toml` or `[tool.dra-plan]` in pyproject.toml."""
 
 
 _CODES: Schema = {"type": "array", "items": {"type": "string", "pattern": "^DRA[0-9]{0,3}$"}}
@@ -43,9 +43,9 @@ _SETTINGS: Schema = {
 
 
 def kinds() -> list[str]:
-    """Return the names of all schemas.
+    """Return the names of all schemas: those of Kubernetes objects, as APIVERSION/KIND, and that of the settings.
 
-    They are Kubernetes objects as APIVERSION/KIND, with the newest version first, and the settings.
+    The newest version of each kind comes first.
     """
     from dra_plan.manifests.kinds import every
     from dra_plan.scheduler import config
@@ -55,7 +55,7 @@ def kinds() -> list[str]:
 
 
 def load(name: str) -> Schema:
-    """Return the schema with one of the names that `kinds()` returns."""
+    """Return the schema of this name, which is one of `kinds()`."""
     from dra_plan.scheduler import config
 
     if name == SETTINGS:

@@ -1,13 +1,15 @@
-"""Text tables: aligned columns under UPPER CASE headers, as kubectl prints them.
+"""Text tables with aligned columns and upper-case headers, as in kubectl.
 
-A table is a value; `plain` writes it for files and pipes, `screen.py` for a terminal. Nothing is truncated.
+`plain` lays out a table for files and pipes, and `screen.py` for a terminal. Nothing is truncated.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from dra_plan import shown
 
@@ -16,13 +18,13 @@ GAP = 3
 
 
 class Folded(str):
-    """A cell that has a short form for narrow terminals, such as `gpu-0..gpu-7 (8)`."""
+    """A cell with a short form for narrow terminals, such as `gpu-0..gpu-7 (8)`."""
 
     __slots__ = ("short",)
     short: str
 
     def __new__(cls, whole: str, short: str) -> Folded:
-        """Return a cell with the whole text and its short form."""
+        """Return a cell with a full and a short form."""
         made = super().__new__(cls, whole)
         made.short = short
         return made
@@ -34,14 +36,13 @@ def _safe(cell: str) -> str:
     return shown.line(cell.replace("\n", " ")) or "-"
 
 
-@dataclass(slots=True)
-class Table:
+class Table(Struct):
     """A table with headers and rows.
 
-    The first `grouped` columns identify the row. A terminal leaves a cell in these columns blank if the cell repeats
-    the cell above, and a narrow terminal turns these columns into headings. The columns numbered in `flexible` shrink
-    on a narrow terminal. Before they shrink, the `spare` columns are moved below the rows, in the order of `spare`;
-    zeros are then not shown, and cells that are equal in all rows are shown once.
+    The first `grouped` columns identify a row. A terminal leaves their cells blank if they repeat the cell above, and a
+    narrow terminal shows these columns as headings. On a narrow terminal, the `spare` columns are moved below the rows,
+    in the order of `spare`: zeros are left out, and a value that is the same in all rows is shown once. If this is not
+    enough, the `flexible` columns shrink.
     """
 
     headers: Sequence[str]
@@ -59,27 +60,25 @@ class Table:
         return [max(map(len, column)) for column in zip(self.headers, *self.rows, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """A heading, followed by indented lines, as in explanations."""
+class Paragraph(Struct, frozen=True):
+    """A heading and indented lines, as in explanations."""
 
     lines: Sequence[str]
 
 
 Part = Table | Paragraph | str
-"""A block between blank lines; a string is a single line."""
+"""A block of output. A string is a single line. Blocks are separated by blank lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
-    """The terminal on which output is shown: its width in columns, and whether to use colours."""
+class Screen(Struct, frozen=True):
+    """The terminal on which output is shown: its width in columns, and whether it has colours."""
 
     width: int
     colour: bool
 
 
 def short_cells(table: Table) -> Table:
-    """Return the table with the short forms of its cells."""
+    """Return the table with the short form of each cell."""
     rows: list[Sequence[str]] = [
         [cell.short if isinstance(cell, Folded) else cell for cell in row] for row in table.rows
     ]
@@ -87,13 +86,13 @@ def short_cells(table: Table) -> Table:
 
 
 WIDEST = 160
-"""The width up to which a table in a file or a pipe shows whole cells: logs of CI systems show little more."""
+"""The maximum width of a table with full cells in a file or a pipe. CI logs show little more."""
 
 
 def plain(parts: Sequence[Part]) -> str:
     """Return the parts as text, separated by blank lines.
 
-    A row is one line. Cells have their short forms only in very wide tables.
+    Each row is one line. In very wide tables, cells have their short forms.
     """
     return "\n".join(map(_plain, parts))
 
@@ -120,7 +119,7 @@ def _plain_table(table: Table) -> str:
 
 
 def width_of(widths: Sequence[int], gap: int = GAP) -> int:
-    """Return the total width of columns with gaps between them."""
+    """Return the total width of columns, including the gaps between them."""
     return sum(widths) + gap * (len(widths) - 1)
 
 
@@ -128,7 +127,7 @@ Lines = Iterator[str]
 
 
 LEAST = 20
-"""The minimum number of columns for text, regardless of indentation."""
+"""The minimum width of text in columns, even if it is deeply indented."""
 
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
@@ -138,13 +137,13 @@ _MARK = re.compile(r"\s*(?:- |\d+\. |[-\d]\d*  )?")
 
 
 class Verbatim(str):
-    """A line that is not wrapped on a terminal, because it is part of an expression that users copy."""
+    """A line that a terminal does not wrap, because it is part of an expression that users copy."""
 
     __slots__ = ()
 
 
 def indented(lines: Iterable[str], by: int = 2) -> Lines:
-    """Yield the lines, each indented by this number of columns."""
+    """Yield the lines, indented by this number of columns."""
     for line in lines:
         moved = f"{' ' * by}{line}" if line else line
         yield Verbatim(moved) if isinstance(line, Verbatim) else moved
@@ -198,13 +197,13 @@ _NUMBERED = re.compile(r"(.*?)[-_.]?(\d+)$")
 
 
 LEAST_ALIKE = 2
-"""The minimum number of slots that form a row."""
+"""The minimum number of slots in a row."""
 
 
 def rows(total: Mapping[str, str]) -> dict[str, dict[int, str]]:
-    """Return the counters that are slots, grouped by the prefix of their names and then by number.
+    """Return the counters that are slots, by the prefix of their names and then by number.
 
-    A counter is a slot if its total is 1 and the counters with the same prefix have consecutive numbers.
+    A counter is a slot if its total is 1, and if the counters with the same prefix have consecutive numbers.
     """
     found: dict[str, dict[int, str]] = {}
     for name, amount in total.items():
@@ -219,7 +218,7 @@ def rows(total: Mapping[str, str]) -> dict[str, dict[int, str]]:
 
 
 def lines(total: Mapping[str, str], left: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each row of slots. A dot stands for a free slot, and an X for a used slot."""
+    """Yield a line for each row of slots, with a dot for each free slot and an X for each used slot."""
     for prefix, names in rows(total).items():
         marks = " ".join("." if left[name] == total[name] else "X" for name in names.values())
         yield f"{prefix} {min(names)}-{max(names)}: {marks}"

@@ -1,4 +1,4 @@
-"""The wording for devices: those that each check removes, the chosen devices, and every check of a single device."""
+"""Texts about devices: why checks remove devices, which devices are chosen, and all checks of a single device."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from dra_plan.text.naming import claim_set_name
 from dra_plan.text.words import listed
 
 Refused = RemovedDevices | PassedOver | DeviceCheck
-"""The types that contain the code of a device's reason and that code's fields."""
+"""The types that contain a device's reason, as its code and fields."""
 
 
 def removed(of: Refused) -> str:
-    """Return the reason why a check removed devices. The text follows the number of devices in a sentence."""
+    """Return why a check removed devices, as a phrase that follows the number of devices."""
     return _REMOVED[of.code](of)
 
 
@@ -136,10 +136,7 @@ _REMOVED: dict[str, Callable[[Refused], str]] = {
 
 
 def request_lines(story: NodeStory) -> Lines:
-    """Yield the requests that cannot be satisfied even alone.
-
-    Requests with the same checks and results are merged.
-    """
+    """Yield the requests that cannot be satisfied even alone. Requests with the same checks and results are merged."""
     for of, others in alike(failing(story)):
         yield f"{words.capital(words.problem(of))}."
         if others:
@@ -148,10 +145,7 @@ def request_lines(story: NodeStory) -> Lines:
 
 
 def failing(story: NodeStory) -> list[StoryRequest]:
-    """Return the requests that cannot be satisfied even alone.
-
-    An alternative is included only if all other alternatives fail too.
-    """
+    """Return the requests that cannot be satisfied even alone. Alternatives are included only if all of them fail."""
     stuck: dict[tuple[str, str], bool] = {}
     for of in story.requests:
         key = (of.claim.name, of.request.partition("/")[0])
@@ -163,9 +157,9 @@ _NO_CLAIM = ClaimName(namespace="", name="")
 
 
 def alike(requests: list[StoryRequest]) -> list[tuple[StoryRequest, list[StoryRequest]]]:
-    """Group the requests with the same checks and results.
+    """Return the requests in groups with the same checks and results.
 
-    Each group consists of its first request and a list of the other requests.
+    A group is its first request and a list of the others.
     """
     groups: dict[str, tuple[StoryRequest, list[StoryRequest]]] = {}
     for of in requests:
@@ -178,7 +172,7 @@ def alike(requests: list[StoryRequest]) -> list[tuple[StoryRequest, list[StoryRe
 
 
 def funnel_lines(of: StoryRequest | PassedAlternative) -> Lines:
-    """Yield the number of all devices, the devices that each check removes, and the number of devices left."""
+    """Yield the number of devices on the node, the numbers that each check removes, and the number left."""
     width = len(str(of.devices)) + 1
     devices = f"{'device' if of.devices == 1 else 'devices'} on the node"
     yield f"{of.devices:>{width}}  {devices}{devices_spread(of)}"
@@ -192,12 +186,12 @@ def funnel_lines(of: StoryRequest | PassedAlternative) -> Lines:
 
 
 def devices_spread(of: RequestDevices) -> str:
-    """Return the number of devices on each node of the group, as a range if the nodes differ."""
+    """Return the number of devices on each node of the group as a range, or "" if the nodes do not differ."""
     return _on_these(words.devices_differ(of))
 
 
 def left_spread(of: RequestDevices) -> str:
-    """Return the number of devices that are left on each node of the group, as a range if the nodes differ."""
+    """Return the number of devices left on each node of the group as a range, or "" if the nodes do not differ."""
     return _on_these(words.left_differs(of))
 
 
@@ -206,15 +200,15 @@ def _on_these(found: str) -> str:
 
 
 def removed_spread(removed: RemovedDevices) -> str:
-    """Return the number of devices that a check removes on each node, as a range if the nodes differ."""
+    """Return the number of devices that a check removes on each node as a range, or "" if the nodes do not differ."""
     least, most = removed.count_from, removed.count_to
     return _on_these(f"{least} to {most}" if least != most else "")
 
 
 def finding_lines(removed: RemovedDevices) -> Iterator[str]:
-    """Yield the decisive parts of a selector, each with the values that the devices have instead.
+    """Yield the decisive parts of a selector, with the values that the devices have instead.
 
-    Numbers of devices are those of one node; if the parts are about the devices of several, they have no numbers.
+    Numbers of devices are left out if the parts describe several nodes.
     """
     findings = removed.selectors or []
     counted = sum(finding.count for finding in findings) <= removed.count
@@ -232,7 +226,7 @@ def finding_lines(removed: RemovedDevices) -> Iterator[str]:
 
 
 def choice_lines(choices: list[ChosenDevice]) -> Lines:
-    """Yield the devices that were chosen, by request."""
+    """Yield the chosen devices, by request."""
     for _, slots in groupby(choices, key=lambda choice: (choice.claim.name, choice.request)):
         yield from _of_request(list(slots))
 
@@ -344,7 +338,7 @@ def _selector(of: SelectorDetail, device: str) -> Iterator[str]:
 
 
 def devices_of(claims: Sequence[PlacedPodClaim]) -> str:
-    """Return the devices that the claims get, by driver. If there are many devices, their number is added."""
+    """Return the devices that the claims get, by driver, with their number if there are many."""
     names: dict[str, list[str]] = {}
     for claim in claims:
         for result in claim.allocation.devices.results:

@@ -1,4 +1,4 @@
-"""The device taints that evict pods, in words."""
+"""Texts about device taints that evict pods."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from dra_plan.text import words
 
 
 def of_devices(found: Iterable[tuple[str, EvictingDevice]]) -> Iterator[str]:
-    """Yield a sentence about the pods that the taints of a device evict. Each pod is given with its device."""
+    """Yield a sentence for each device taint, naming the pods that it evicts.
+
+    `found` contains pods and their devices.
+    """
     pods: dict[str, list[str]] = {}
     for pod, device in found:
         pods.setdefault(_said(device), []).append(pod)

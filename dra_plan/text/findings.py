@@ -1,4 +1,4 @@
-"""A finding as text: its source line with the position marked, and the replacement."""
+"""A finding as text: the source line with the problem marked, and the replacement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH = 80
 
 
 def block(finding: FindingEntry, fix: str, screen: Screen | None) -> Iterator[str]:
-    """Yield the lines that show a finding. `fix` is the advice of its rule."""
+    """Yield the lines that show a finding. `fix` is the advice of the finding's rule."""
     colour = _COLOURS[finding.severity] if screen and screen.colour else ""
     where = shown.line(f"{place(finding)}: ") if finding.file else ""
     mark = f"{finding.severity}[{finding.code}]"
@@ -52,10 +52,7 @@ def _help(finding: FindingEntry, fix: str, screen: Screen | None) -> Iterator[st
 
 
 def wrapped(line: str, screen: Screen | None, indent: str) -> list[str]:
-    """Return the lines of a text.
-
-    For a terminal, the text is wrapped between words; otherwise, it stays on one line.
-    """
+    """Return the text as lines. It is wrapped between words on a terminal, and is a single line otherwise."""
     if screen is None or len(line) <= screen.width:
         return [line]
     import textwrap
@@ -73,7 +70,7 @@ def wrapped(line: str, screen: Screen | None, indent: str) -> list[str]:
 
 
 def place(finding: FindingEntry) -> str:
-    """Return the place of the finding as `FILE:LINE:COLUMN`, without the parts that are unknown."""
+    """Return the place of the finding as `FILE:LINE:COLUMN`, without unknown parts."""
     numbers = [str(number) for number in (finding.line, finding.column) if number]
     return ":".join([finding.file, *numbers]) if finding.file else ""
 
@@ -93,7 +90,7 @@ _DIM, _PLAIN_LINE = "\x1b[2m", "\x1b[0m"
 
 
 def excerpt_lines(finding: FindingEntry, width: int, colour: str = "") -> Iterator[str]:
-    """Yield the source line in a frame at most `width` wide, with carets in `colour` below the marked characters.
+    """Yield the source line in a frame of at most `width` columns, with carets in `colour` below the marked text.
 
     Nothing is yielded if the finding has no excerpt.
     """

@@ -1,4 +1,4 @@
-"""Lists of names in a cell: every name, and a short form for narrow screens."""
+"""Cells that list names, with a short form for narrow terminals."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ FEWEST = 3
 def device_cell(devices: Iterable[str], node: str = "") -> Folded:
     """Return a cell with devices as DRIVER/POOL/DEVICE.
 
-    Its short form is `DRIVER: gpu-0..gpu-7 (8)`. The short form names the pool unless the pool has the name of the
-    node. `node` is the node that the row names.
+    The short form of the cell is that of `by_pool`. `node` is the node that the row names.
     """
     devices = list(devices)
     return Folded(", ".join(devices), by_pool(devices, node))
 
 
 def by_pool(devices: Iterable[str], node: str = "") -> str:
-    """Return the devices of each pool, with numbered devices as ranges, such as `DRIVER/POOL: gpu-0..gpu-7 (8)`."""
+    """Return the devices of each pool as text, such as `DRIVER/POOL: gpu-0..gpu-7 (8)`.
+
+    The name of the pool is left out if it is the name of `node`.
+    """
     pools: dict[str, list[str]] = {}
     for device in devices:
         pool, _, name = device.rpartition("/")
@@ -35,7 +37,7 @@ def by_pool(devices: Iterable[str], node: str = "") -> str:
 
 
 def ranges(names: Sequence[str]) -> list[str]:
-    """Return the names in order. Names with consecutive numbers are merged, as in `gpu-0..gpu-7 (8)`."""
+    """Return the names in order, with consecutively numbered names merged, as in `gpu-0..gpu-7 (8)`."""
     made: list[str] = []
     start = 0
     while start < len(names):

@@ -1,4 +1,4 @@
-"""The output formats by name. A format is validated before planning starts and applied to the document afterwards."""
+"""The output formats by name. A format is validated before planning starts, and applied to the document afterwards."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ D_contra = TypeVar("D_contra", bound=PrintedDocument, contravariant=True)
 
 
 class Format(NamedTuple, Generic[D_contra]):
-    """A function that returns the text to print for a document. If a terminal is given, the text is laid out for it.
+    """A function that returns the text of a document. Long texts come in parts.
 
-    Long texts come in parts.
+    If a terminal is given, the text is laid out for it.
     """
 
     parts: Callable[[D_contra, Screen | None], Iterable[str]]
@@ -47,15 +47,15 @@ def parse(option: str, formats: Formats[D]) -> Format[D]:
 
 
 def parse_lazily(option: str, parse: Callable[[str], Format[D]]) -> Format[D]:
-    """Return the format that `parse` returns.
+    """Return the format for `-o OPTION`.
 
-    The expensive code for tables is imported only if the format is a table.
+    `parse` is called only for tables, whose code is expensive to import.
     """
     return choose(option, DATA) if option in DATA else parse(option)
 
 
 def of_tables(formats: Formats[D]) -> dict[str, Format[D]]:
-    """Return the formats of a document that is shown as tables, by name."""
+    """Return the formats of documents that are shown as tables, by name."""
     return {
         "table": whole(lambda document, screen: columns(formats.table(document, screen), screen)),
         "wide": whole(lambda document, screen: columns(formats.wide(document, screen), screen)),
@@ -65,7 +65,7 @@ def of_tables(formats: Formats[D]) -> dict[str, Format[D]]:
 
 
 def whole(made: Callable[[D, Screen | None], str]) -> Format[D]:
-    """Return a format that builds its whole text at once."""
+    """Return a format whose whole text is created at once."""
     return Format(lambda document, screen: [made(document, screen)])
 
 
@@ -101,11 +101,11 @@ def _yaml(document: PrintedDocument, _screen: Screen | None) -> str:
 
 
 DATA: Mapping[str, Format[PrintedDocument]] = {"json": Format(_json), "yaml": whole(_yaml)}
-"""The formats that every document has; they contain the whole document."""
+"""The formats that every document has. They contain the whole document."""
 
 
 def columns(parts: list[Part], screen: Screen | None) -> str:
-    """Return tables and sentences as text. If there is a terminal, they are laid out for its width."""
+    """Return tables and sentences as text, laid out for the terminal if there is one."""
     if screen is None:
         return plain(parts)
     from dra_plan.text.screen import render

@@ -1,8 +1,6 @@
-"""Gates, which are conditions on a result, and the verdict on each claim set.
+"""Gates, which are conditions on a result, and their verdicts on claim sets and pods.
 
-Exit status and reports depend on the verdict.
-
-The rules for one command's results are in `gate.py` in the command's folder.
+Verdicts determine the exit status and the reports. Each command's `gate.py` applies gates to the command's results.
 """
 
 from __future__ import annotations
@@ -34,10 +32,10 @@ class Verdict(Enum):
 class Gate(NamedTuple):
     """The conditions that a result must meet.
 
-    By default, every claim set must fit on a node and every pod must be bound. `min_copies` is the number of copies of
-    each owner that must fit, and `min_nodes` is the number of nodes on which each claim set must fit. If `require_fit`
-    is set, undecided results count as failed, and so do results for an input that lacks something in use. If
-    `no_warnings` is set, every warning counts as a failure.
+    By default, every claim set must fit on a node, and every pod must be bound. `min_copies` is the number of copies of
+    each owner that must fit, and `min_nodes` is the number of nodes on which each claim set must fit. With
+    `require_fit`, undecided results count as failed, and so do results for an input that lacks an object in use. With
+    `no_warnings`, every warning counts as a failure.
     """
 
     require_fit: bool = False
@@ -46,7 +44,7 @@ class Gate(NamedTuple):
     no_warnings: bool = False
 
     def counts(self, warning: Notice) -> bool:
-        """Return whether the gate fails because of this warning."""
+        """Return whether this warning makes the gate fail."""
         return not warning.is_note and (self.no_warnings or (self.require_fit and warning.is_partial))
 
     @property
@@ -69,12 +67,12 @@ class Gate(NamedTuple):
 
 
 class Judge(NamedTuple, Generic[D]):
-    """The functions that apply a gate to one kind of document."""
+    """The functions with which a gate is applied to one kind of document."""
 
     verdicts: Callable[[Gate, D], list[Verdict]]
     """A function that returns the verdicts on everything in the document."""
     causes: Callable[[Gate, D], list[str]] = lambda _gate, _document: []
-    """A function that returns the failures in one line; nothing if the tables already show the failures."""
+    """A function that returns a line for each failure that the tables do not already show."""
 
     def all_verdicts(self, gate: Gate, document: D) -> list[Verdict]:
         """Return the verdicts on everything in the document, including rejected objects and warnings."""
@@ -83,16 +81,13 @@ class Judge(NamedTuple, Generic[D]):
 
 
 def refusals_of(document: PrintedDocument) -> list[ApiServerRefusal]:
-    """Return the API server's rejections in the document.
-
-    If the document has no field for rejections, there are none.
-    """
+    """Return the API server's rejections in the document, which may be empty."""
     found: Refusals = getattr(document, "refusals", UNSET)
     return list(found or ())
 
 
 def outcomes(claim_set: ClaimSetEntry) -> dict[Outcome, list[str]]:
-    """Return the names of the nodes that are not excluded, grouped by the claim set's outcome on them."""
+    """Return the names of the nodes from which the pods are not excluded, by the claim set's outcome on them."""
     found: dict[Outcome, list[str]] = {}
     if isinstance(claim_set, PlannedClaimSet):
         for node in (each for each in claim_set.nodes if not each.excluded_by):

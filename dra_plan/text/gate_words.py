@@ -1,4 +1,4 @@
-"""The line that says why a gate failed. `gate.py` defines gates and their failures."""
+"""The line that says why a gate failed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dra_plan.text.words import counted, listed
 
 
 def failure(gate: Gate, judge: Judge[D], document: D) -> str:
-    """Return a line with all failures of gates that are set explicitly, or "" if there are none."""
+    """Return a line that lists all failures of gates that were set explicitly, or "" if there are none."""
     if gate == Gate():
         return ""
     causes = judge.causes(gate, document)
@@ -28,10 +28,7 @@ def failure(gate: Gate, judge: Judge[D], document: D) -> str:
 
 
 def of_claim_sets(gate: Gate, claim_sets: Sequence[ClaimSetEntry]) -> list[str]:
-    """Return a line for each way in which claim sets failed.
-
-    The line names the claim sets that failed in this way.
-    """
+    """Return a line for each kind of failure, naming the claim sets that failed."""
     usual = Gate()
     refused, undecided, few = [], [], []
     for claim_set in claim_sets:
@@ -52,18 +49,15 @@ def of_claim_sets(gate: Gate, claim_sets: Sequence[ClaimSetEntry]) -> list[str]:
 
 
 def undecided_cause(names: Sequence[str], what: str) -> list[str]:
-    """Return a line that says that all of these names are undecided. `--require-fit` rejects undecided results.
+    """Return a line saying that these results are undecided. The list is empty if there are no names.
 
-    The list is empty if there are no names.
+    `--require-fit` rejects undecided results.
     """
     return cause(names, what, *[f"{verb} undecided (--require-fit)" for verb in ("is", "are")])
 
 
 def cause(names: Sequence[str], what: str, one: str, many: str) -> list[str]:
-    """Return a line that says that all of these names failed in the same way.
-
-    The list is empty if there are no names.
-    """
+    """Return a line saying that these names failed in the same way. The list is empty if there are no names."""
     if not names:
         return []
     return [f"{counted(len(names), what)} {one if len(names) == 1 else many}: {listed(list(names))}"]

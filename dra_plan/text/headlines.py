@@ -13,7 +13,7 @@ from dra_plan.text.rivals import other, room_taken
 
 
 def headline(alike: Sequence[OwnerVerdict]) -> str:
-    """Return the names of the owners and their verdict, as a sentence."""
+    """Return a sentence with the names of the owners and their verdict."""
     then, partial = alike[0].with_gates, alike[0].partial
     if then is not None and alike[0].depends_on_gates:
         whose = "" if alike[0].kind == "Pod" else ": its pods"
@@ -25,7 +25,7 @@ def headline(alike: Sequence[OwnerVerdict]) -> str:
 
 
 def with_gates(of: OwnerVerdict, then: GatedVerdict) -> str:
-    """Return the result with feature gates that are off by default but seem to be on in the cluster."""
+    """Return the result with the feature gates that are off by default but seem to be on in the cluster."""
     if then.gang is not None:
         return gang_shortage(then.gang)
     if then.verdict != "Unschedulable":
@@ -34,9 +34,9 @@ def with_gates(of: OwnerVerdict, then: GatedVerdict) -> str:
 
 
 def without_gates(alike: Sequence[OwnerVerdict]) -> str:
-    """Return the verdict without the gates that seem to be on in the cluster.
+    """Return the verdict without the feature gates that seem to be on in the cluster.
 
-    The text follows the name of the owner, such as `it would be bound to gpu-2 now`.
+    The text is a part of a sentence, such as `it would be bound to gpu-2 now`.
     """
     said = _HEADLINES[alike[0].verdict](_Whose(alike)).lstrip(": ").removesuffix(".")
     return said if said.startswith(("its ", "all ")) else f"{'they' if len(alike) > 1 else 'it'} {said}"
@@ -142,7 +142,7 @@ def _who_would_fit(whose: _Whose, alone: AloneVerdict) -> str:
 
 
 def gang_shortage(of: GangShortage) -> str:
-    """Return how many pods of a gang find a node, and which pod does not."""
+    """Return how many pods of a gang find a node, and which one does not."""
     finds = "none finds" if not of.found else f"{of.found} {'find' if of.found > 1 else 'finds'}"
     return f"its pod group {of.name} needs {words.counted(of.least, 'pod')} at the same time, and {finds} a node" + (
         f"; {of.pod} is the first that finds none" if of.found else ""
@@ -215,7 +215,7 @@ def _set(of: OwnerVerdict) -> str:
 
 
 def admission(of: OwnerVerdict) -> str:
-    """Return which controller removes the scheduling gates, if this is known, and the queue in which the pod waits."""
+    """Return the controller that removes the scheduling gates, if known, and the queue in which the pod waits."""
     if not all(gate.startswith(KUEUE) for gate in of.held):
         return ""
     return f", until Kueue admits it from local queue {of.queue}" if of.queue else ", until Kueue admits it"

@@ -1,4 +1,4 @@
-"""Tables and sentences as an HTML fragment for notebooks: the content of `str()`, with borders instead of spaces."""
+"""Tables and sentences as HTML for notebooks, with the content of `str()`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dra_plan import shown
 from dra_plan.text.columns import Paragraph, Part, Table, readable
 
 MOST_ROWS = 200
-"""The maximum number of table rows that a notebook shows; the rest are counted."""
+"""The maximum number of table rows that a notebook shows."""
 
 
 def fragment(parts: Sequence[Part]) -> str:
-    """Return the parts one after another as HTML. All markup in it is generated here; text is escaped."""
+    """Return the parts as HTML. All text is escaped."""
     return f"<div>{''.join(line for part in parts for line in _part(part))}</div>"
 
 

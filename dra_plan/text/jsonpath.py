@@ -1,8 +1,8 @@
-"""`-o jsonpath=TEMPLATE`: kubectl's templates, `{.claimSets[*].fittingNodes}`.
+"""`-o jsonpath=TEMPLATE`: kubectl's templates, such as `{.claimSets[*].fittingNodes}`.
 
-As in kubectl, text outside braces is literal, the results of one expression are separated by a space, lists and maps
-are printed as JSON, no newline is added, and `range`/`end` repeat a part. For a missing field or index, nothing is
-printed.
+As in kubectl, text outside braces is literal, the results of an expression are separated by spaces, lists and maps are
+printed as JSON, no newline is added, and `range` and `end` repeat a part. Nothing is printed for a missing field or
+index.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """A step to all items of a list or to all values of a map, written `.*` or `[*]`."""
+    """A step to all items of a list, or all values of a map, written `.*` or `[*]`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Descent:
-    """A step to a value and to everything below the value, written `..`."""
+    """A step to a value and everything below it, written `..`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A step to one item of a list, written `[n]`. A negative n counts from the end."""
+    """A step to an item of a list, written `[n]`. A negative n counts from the end."""
 
     number: int
 
@@ -72,7 +72,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Steps that begin at the document (`$`) or at the current item."""
+    """Steps that start at the document (`$`) or at the current item."""
 
     from_root: bool
     steps: tuple[Step, ...]
@@ -129,7 +129,7 @@ _ENDS_NAME = frozenset(" \t\r\n.,[]{}()$@=!<>\"'")
 
 
 def parse(template: str) -> tuple[Node, ...]:
-    """Return the nodes of the template. Raises UsageError if it is malformed or has no expression."""
+    """Return the nodes of the template. Raises UsageError if it is malformed or contains no expression."""
     if "{" not in template:
         raise UsageError(
             f"--output jsonpath: no expression in {template!r}; write expressions in braces: {{.claimSets[*]}}"
@@ -372,7 +372,7 @@ _PAIR = re.compile("#(?=#)")
 
 
 class Template:
-    """A parsed JSONPath template. The constructor raises UsageError if the template is malformed."""
+    """A JSONPath template. Raises UsageError if the template is malformed."""
 
     def __init__(self, source: str) -> None:
         self._nodes = parse(source)

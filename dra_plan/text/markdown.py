@@ -1,4 +1,4 @@
-"""Tables and sentences as Markdown, for a merge request."""
+"""Tables and sentences as Markdown, for merge requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dra_plan.text.columns import Part, Table
 
 
 def markdown_parts(parts: Sequence[Part]) -> str:
-    """Return the parts one after another as Markdown, with tables as Markdown tables."""
+    """Return the parts as Markdown."""
     return "\n\n".join(_table(part) if isinstance(part, Table) else escaped(str(part)) for part in parts) + "\n"
 
 
@@ -20,7 +20,7 @@ def _table(made: Table) -> str:
 
 
 def escaped(line: str) -> str:
-    """Return the text so that Markdown shows it literally. Text between backticks is still shown as code."""
+    """Return the text escaped for Markdown. Text between backticks is still shown as code."""
     parts = line.split("`")
     if len(parts) % 2 == 0:
         return _escaped(line)

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 CUT_SHORT = "a search was cut short (--max-steps)"
-"""The reason for undecided results."""
+"""The reason why a result is undecided if a search was cut short."""
 
 
 def why_not_known(outcomes: Iterable[str]) -> str:
-    """Return why results are undecided: input is missing (the outcome Unknown), or searches were cut short."""
+    """Return why results are undecided: input is missing (Unknown), or searches were cut short."""
     reasons = (words.UNKNOWN if outcome == "Unknown" else CUT_SHORT for outcome in outcomes)
     return ", or ".join(dict.fromkeys(reasons)) or CUT_SHORT
 
@@ -38,41 +38,38 @@ def why_undecided(document: PrintedDocument) -> str:
 
 
 def unsettled_words(reason: str) -> str:
-    """Return `never settles: REASON`, or a text that says that chance decides when the cluster settles."""
+    """Return `never settles: REASON`, or `settles only by chance: REASON` if ties between nodes decide."""
     return f"{'settles only by chance' if reason.startswith(BY_CHANCE) else 'never settles'}: {reason}"
 
 
 def fits_nowhere(outcome: str) -> str:
-    """Return the words for a claim set or pod that does not fit. They depend on whether this is certain."""
+    """Return a phrase for a claim set or pod that does not fit, depending on whether this is certain."""
     return {"Undecided": "undecided", "Unknown": "not known"}.get(outcome, "fits nowhere")
 
 
 NAMES = 4
-"""The maximum number of nodes that a cell names; the rest are counted."""
+"""The maximum number of nodes that a cell names."""
 
 
 def node_list(names: Sequence[str], *, every: bool = False) -> str:
-    """Return node names for a cell.
-
-    Unless `every` is set, the text has only the first few names and the number of other nodes.
-    """
+    """Return the names of nodes for a cell: all of them if `every` is set, and otherwise the first few and a count."""
     if every or len(names) <= NAMES + 1:
         return ", ".join(names)
     return f"{', '.join(names[:NAMES])} and {len(names) - NAMES} more"
 
 
 def claim_set_name(claim_set: ClaimSetName) -> str:
-    """Return the name of the claim set. If the owner has several pod templates, the field of the template is added."""
+    """Return the name of the claim set, followed by the field of the pod template if the owner has several."""
     return with_part(owner_name(claim_set), claim_set.part)
 
 
 def with_part(name: str, part: str) -> str:
-    """Return the name, followed by the field of the pod template if there is one to show."""
+    """Return the name, followed by the field of the pod template if there is one."""
     return f"{name} ({part})" if part else name
 
 
 def owner_name(claim_set: ClaimSetName) -> str:
-    """Return KIND/NAMESPACE/NAME of the owner, or the names of the claims if no pod owns the set."""
+    """Return the owner as KIND/NAMESPACE/NAME, or the names of the claims if there is no owner."""
     owner = claim_set.owner
     if owner is not None:
         return named(owner)
@@ -81,18 +78,18 @@ def owner_name(claim_set: ClaimSetName) -> str:
 
 
 def named(thing: ObjectName) -> str:
-    """Return KIND/NAMESPACE/NAME of the object, or KIND/NAME if it has no namespace."""
+    """Return the object as KIND/NAMESPACE/NAME, or as KIND/NAME if it has no namespace."""
     return "/".join(part for part in (thing.kind.lower(), thing.namespace, thing.name) if part)
 
 
 def object_name(label: str) -> str:
-    """Return `kind/NAMESPACE/NAME` for an object that is given as `KIND NAMESPACE/NAME`."""
+    """Return `kind/NAMESPACE/NAME` for an object in the form `KIND NAMESPACE/NAME`."""
     kind, space, name = label.partition(" ")
     return f"{kind.lower()}{'/' if space else ''}{name}"
 
 
 class NamedDevice(Protocol):
-    """An object that names a device, such as an allocation result or a selector match."""
+    """An object that identifies a device, such as an allocation result or a selector match."""
 
     @property
     def driver(self) -> str:
@@ -108,22 +105,19 @@ class NamedDevice(Protocol):
 
 
 def device_name(named: NamedDevice) -> str:
-    """Return DRIVER/POOL/DEVICE of the device."""
+    """Return the device as DRIVER/POOL/DEVICE."""
     return f"{named.driver}/{named.pool}/{named.device}"
 
 
 def consumed(result: DeviceRequestAllocationResult) -> str:
-    """Return the capacity that a share consumes as NAME=AMOUNT.
-
-    For admin access, which consumes nothing, return `admin`.
-    """
+    """Return the capacity that a share consumes as NAME=AMOUNT, or `admin` for admin access, which consumes nothing."""
     if result.admin_access:
         return "admin"
     return ", ".join(f"{name}={amount}" for name, amount in (result.consumed_capacity or {}).items())
 
 
 def target(document: PrintedDocument) -> str:
-    """Return a line with the edits, the simulated release, and the defects of the release that affected the result."""
+    """Return a line with the edits, the simulated release, and the release's known defects that affect the result."""
     met = sorted({name for notice in document.warnings for name in _defects(notice)}, key=_in_order)
     defects = f"; known bugs that affect this result: {', '.join(met)}" if met else ""
     changed = sentence(document.what_if or ())
@@ -131,7 +125,7 @@ def target(document: PrintedDocument) -> str:
 
 
 def release(about: AnswerTarget) -> str:
-    """Return the release, with the feature gates that differ from its defaults."""
+    """Return the release, and the feature gates that differ from its defaults."""
     defaults = gate_defaults(about.kubernetes_version)
     changed = [f"{name}={str(on).lower()}" for name, on in about.feature_gates.items() if defaults.get(name) is not on]
     repaired = "" if about.quirks == "upstream" else " without its known bugs"
@@ -164,7 +158,7 @@ def _held(edits: Sequence[AppliedEdit]) -> Iterator[str]:
 
 
 def held(hold: HeldDrain, *, later: bool = False) -> str:
-    """Return the budgets that hold up a drain, and how many pods they allow to leave.
+    """Return the budgets that delay a drain, and the number of pods that they allow to leave.
 
     If `later` is set, the drain comes after other drains. Otherwise, it begins now.
     """
@@ -198,7 +192,7 @@ def _words(edit: AppliedEdit) -> str:
 
 
 MOST_APPLIED = 3
-"""The maximum number of objects that are named; the rest are counted."""
+"""The maximum number of applied objects that are named."""
 
 
 def _applied(edit: AppliedEdit) -> str:
@@ -209,7 +203,7 @@ def _applied(edit: AppliedEdit) -> str:
 
 
 def written(one: AppliedObject) -> str:
-    """Return the name of an applied object, and whether it is created or changed."""
+    """Return the name of an applied object, and whether it was created or changed."""
     return f"{_object(one)} {one.change.lower()}"
 
 

@@ -1,7 +1,8 @@
-"""The wording of a single obstacle on nodes: resources, devices, taints, labels, affinity, volumes."""
+"""The wording of a single obstacle on nodes: resources, devices, taints, labels, affinity or volumes."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import structs
@@ -30,17 +31,17 @@ from dra_plan.text.obstacles import conflict, values_of
 
 
 def obstacle(of: NodeObstacle) -> str:
-    """Return the sentence that describes an obstacle."""
+    """Return a phrase that describes an obstacle."""
     return _WORDS[of.kind](of)
 
 
 def in_common(of: NodeObstacle) -> str:
-    """Return what an obstacle is on all its nodes, without what differs between them."""
+    """Return a phrase that describes an obstacle, without details that differ between nodes."""
     return obstacle(structs.replace(of, users=[], holders=[], removed=[], on=""))
 
 
 def share(of: NodeObstacle, one: NodeShare) -> str:
-    """Return what one of the nodes has left, and who has the rest."""
+    """Return what one of the nodes has left, and which pods use the rest."""
     if of.kind == "Devices":
         told = "; ".join(map(_removed, one.removed))
         return f"{one.left if one.left != '0' else 'none'} available{f' ({told})' if told else ''}"
@@ -52,7 +53,7 @@ def share(of: NodeObstacle, one: NodeShare) -> str:
 def in_short(of: RefusingNodes) -> str:
     """Return the subjects of all reasons why the nodes reject the pod, in a few words.
 
-    If a reason has no subject, the scheduler's words are used.
+    For a reason without a subject, the scheduler's words are used.
     """
     said = [part for reason in of.reasons for part in [*map(_short, reason.about)] or [_untold(reason)]]
     cordoned = any(one.kind == "Cordoned" for one in of.about)
@@ -65,7 +66,7 @@ def _untold(reason: NodeRefusalReason) -> str:
 
 
 def of_node(of: RefusingNodes, labels: Mapping[str, str]) -> str:
-    """Return all reasons why one of the nodes rejects the pod, with the node's own labels."""
+    """Return all reasons why a node of the group rejects the pod. `labels` are the labels of this node."""
     told = [_of_node(one, labels) for one in of.about] + [_untold(one) for one in of.reasons if not one.about]
     return "; ".join(dict.fromkeys(told))
 
@@ -204,7 +205,7 @@ def _devices(of: NodeObstacle) -> str:
 
 
 def unpublished_attribute(of: NodeObstacle) -> RemovedDevices | None:
-    """Return the devices whose driver never publishes the attribute of a constraint, if nothing else is in the way."""
+    """Return the devices whose driver never publishes the attribute of a constraint, if this is the only obstacle."""
     if len(of.removed) != 1 or of.devices is None or of.devices.left or of.alternatives:
         return None
     [one] = of.removed
@@ -230,7 +231,7 @@ def _unpublished(of: RemovedDevices) -> str:
 
 
 def sources(of: Sequence[RefusingNodes]) -> list[str]:
-    """Return sentences that say where pods should come from that an affinity term selects and that no node has."""
+    """Return sentences naming the workloads that should run the pods that an affinity term selects but no node has."""
     absent = (one for group in of for one in group.about if one.absent)
     return list(dict.fromkeys(_source(source, one.selector) for one in absent for source in one.sources))
 
@@ -251,7 +252,7 @@ def _source(of: PodSource, selector: str) -> str:
 
 
 def upgrades(of: Sequence[RefusingNodes]) -> list[str]:
-    """Return sentences that say which drivers may publish a missing attribute in newer versions."""
+    """Return sentences saying which drivers may publish a missing attribute in newer versions."""
     found = filter(None, (unpublished_attribute(one) for group in of for one in group.about))
     told = [
         f"Check whether a newer version of driver {one.compared.drivers[0].driver} publishes {one.attribute}."
@@ -350,7 +351,12 @@ def _label(of: NodeObstacle) -> str:
 def _origin(of: RequirementOrigin) -> str:
     if of.annotation:
         return f"set by annotation {of.annotation} of namespace {of.namespace}"
-    return f"{of.controller} does not ask for it"
+    adds = f"RuntimeClass {of.runtime_class} adds it"
+    if not of.controller:
+        return adds
+    shown = shlex.join(["kubectl", "get", "runtimeclass", of.runtime_class, "-o", "yaml"])
+    probably = f": probably {adds}: {shown}" if of.runtime_class else ""
+    return f"{of.controller} does not ask for it{probably}"
 
 
 def _on(nodes: int, of: NodeObstacle) -> str:
@@ -374,7 +380,7 @@ def _wanted(of: NodeObstacle, key: str) -> str:
 
 
 def taken_ports(alike: Sequence[NodeObstacle]) -> str:
-    """Return the host ports that are taken, and the pods that take them. The same pods must take all of these ports."""
+    """Return the host ports that are taken and the pods that take them. The same pods must take all of these ports."""
     first, ports = alike[0], [f"{one.port}/{one.protocol}" for one in alike]
     taken = "host port {} is taken" if len(ports) == 1 else "host ports {} are taken"
     by = f"pods {words.listed(first.holders)}" if first.varies else f"pod {first.pod}"
@@ -489,7 +495,7 @@ def _volume_limit(of: NodeObstacle) -> str:
 
 
 def label_conflict(of: LabelConflict) -> str:
-    """Return a sentence that says that no node can meet the pod's requirements for a label."""
+    """Return a sentence saying that no node can meet the pod's requirements for a label."""
     whose = "nodeSelector and node affinity ask" if of.by_selector else "node affinity asks"
     both = "both" if len(of.wants) == 2 else "all of these"
     rule = "both must hold" if of.by_selector else "all expressions of a term must hold"

@@ -8,11 +8,11 @@ from dra_plan import shown
 from dra_plan.api.inventory import NOTES, Notice
 
 SHOWN = 3
-"""The maximum number of objects that a repeated warning names; the rest are counted."""
+"""The maximum number of objects that a repeated warning names."""
 
 
 def lines(warnings: Iterable[Notice], *, most: int = SHOWN) -> list[str]:
-    """Return a line for each distinct warning. A warning about several objects names the first `most` of them."""
+    """Return a line for each distinct warning. A line names up to `most` objects."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for warning in warnings:
         about = grouped.setdefault((warning.code, warning.message), [])

@@ -1,4 +1,4 @@
-"""The wording for obstacles and faults."""
+"""The wording of obstacles and errors."""
 
 from __future__ import annotations
 
@@ -28,10 +28,7 @@ from dra_plan.text.words import scheduler_says
 
 
 def lines(of: NotTogether) -> Lines:
-    """Yield the requests, constraints and claims that conflict, with details.
-
-    Then yield the amounts that are too small.
-    """
+    """Yield the requests, constraints and claims that conflict, with details, and the amounts that are too small."""
     for said, below in _told(of.elements):
         yield f"- {said}"
         yield from indented(below, 4)
@@ -79,7 +76,7 @@ def _values(of: BlockingElement) -> list[str]:
 def shortage(of: Shortage) -> str:
     """Return the amount that is needed and the amount that is left.
 
-    An example is `Counter card/memory: 60Gi needed (a 20Gi + b 40Gi), 40Gi left`.
+    For example, `Counter card/memory: 60Gi needed (a 20Gi + b 40Gi), 40Gi left`.
     """
     where = f" on {words.listed([str(device) for device in of.devices])}" if of.devices else ""
     which = f"Counter {of.counter_set}/{of.name}" if of.pool is not None else f"Capacity {of.name}"
@@ -102,7 +99,7 @@ def slot_lines(of: Sequence[SeenCounterSet]) -> Iterator[str]:
 
 
 def element(of: BlockingElement) -> str:
-    """Return the text for a request, constraint, counter or claim that takes part in a conflict."""
+    """Return a phrase for a request, constraint, counter or claim that takes part in a conflict."""
     if isinstance(of, BlockingRequest):
         return f"{words.competing(of)}{_passing(of)}"
     if isinstance(of, BlockingClaim):
@@ -117,9 +114,9 @@ def element(of: BlockingElement) -> str:
 
 
 def conflict(of: NotTogether, where: str = "") -> str:
-    """Return, in one line, what cannot be met together, what is free, and who uses the rest.
+    """Return a line about what cannot be met together, what is free, and what uses the rest.
 
-    An example is `gpu and nic need the same pcieRoot; gpu can have "pci0000:20", nic can have "pci0000:10" (in use by
+    For example, `gpu and nic need the same pcieRoot; gpu can have "pci0000:20", nic can have "pci0000:10" (in use by
     ...)`. `where` is the beginning of sentences about a single node. The line is empty if nothing is known.
     """
     constraint = next((one for one in of.elements if isinstance(one, BlockingConstraint) and one.values), None)
@@ -144,7 +141,7 @@ def conflict(of: NotTogether, where: str = "") -> str:
 
 
 def values_of(attribute: str, *, distinct: bool) -> str:
-    """Return what a constraint requires of the values of an attribute."""
+    """Return what a constraint requires of an attribute's values."""
     return f"different values of {attribute}" if distinct else f"the same {attribute}"
 
 
@@ -204,7 +201,7 @@ def _passing(of: BlockingRequest, needs: str = "needs") -> str:
 
 
 def fault(of: AttemptFault) -> list[str]:
-    """Return the lines about an error that ended the scheduling attempt: the cause and the scheduler's message."""
+    """Return the lines about an error that ended the scheduling attempt: the cause, and the scheduler's message."""
     return [*_FAULTS.get(of.code, _plain_fault)(of), scheduler_says(of.message.splitlines()[0])]
 
 
@@ -295,7 +292,7 @@ def _made(of: AttemptFault) -> str:
 
 
 ABOUT_POOLS = ("all-and-broken-pool", "invalid-pool")
-"""The errors caused by incomplete or invalid pools."""
+"""The codes of errors that are caused by incomplete or invalid pools."""
 
 
 _KINDS = {

@@ -1,4 +1,4 @@
-"""The wording for pods that have their nodes and do not start there: volumes, events, and the pods of drivers."""
+"""Texts about pods that have a node but do not start there: volumes, events and driver pods."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dra_plan.text import words
 
 
 def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[str]:
-    """Yield the reasons why a pod does not start on its node, or a command that shows the reason if it is unknown.
+    """Yield why a pod does not start on its node, or a command that shows the reason if it is unknown.
 
-    If a StatefulSet waits for a pod, this pod comes first.
+    If a StatefulSet waits for another pod, the line about that pod comes first.
     """
     if of.held_by == "Order":
         yield from (f"Pod {one.pod} on {one.node} is not ready{_why(one)}." for one in of.awaited_pods)
@@ -28,6 +28,7 @@ def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[
         example = of.awaited_pods[0].pod.rpartition("/")[2]
         yield f"`explain pod/{example}` says more."
     yield from _volume_lines(of)
+    yield from (f"Find out first why {failing(one)}." for one in of.failing)
     yield from map(_driver_pod, of.driver_pods)
     yield from map(_event, of.events)
     waiting = unplanned.waiting if unplanned is not None else []
@@ -40,7 +41,7 @@ def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[
 
 
 def unready_lines(of: OwnerVerdict | None) -> Iterator[str]:
-    """Yield a sentence about pods of DaemonSets that are not ready, if a driver publishes no devices."""
+    """Yield a sentence about DaemonSet pods that are not ready, if a driver publishes no devices."""
     if of is None or not of.unready_pods:
         return
     by_reason: dict[str, list[str]] = {}
@@ -50,8 +51,14 @@ def unready_lines(of: OwnerVerdict | None) -> Iterator[str]:
     yield f"Pods of DaemonSets that are not ready: {words.listed(told)}."
 
 
+def failing(of: UnreadyPod) -> str:
+    """Return which pod does not start on a node, and why."""
+    message = words.one_line(of.message).rstrip(".")
+    return f"pod {of.pod} on it does not start: {': '.join(filter(None, (of.reason, message)))}"
+
+
 def unready_sentence(of: UnreadyPod) -> str:
-    """Return why a pod is not ready, with the command that shows what its container logged, if it crashes."""
+    """Return why a pod is not ready and, if a container crashes, the command that shows the container's log."""
     if not of.node:
         return f"Its pod {of.pod} is Pending."
     if not of.container:
@@ -64,7 +71,10 @@ def unready_sentence(of: UnreadyPod) -> str:
 
 
 def container_failing(one: WaitingContainer) -> str:
-    """Return what a container does instead of starting, to follow `its`; empty if it only waits for another one."""
+    """Return what a container does instead of starting, as a phrase that follows `its`.
+
+    The phrase is empty if the container only waits for another container.
+    """
     if one.reason in STARTING:
         return ""
     if one.reason == RUNNING:
@@ -74,7 +84,7 @@ def container_failing(one: WaitingContainer) -> str:
 
 
 def container_line(one: WaitingContainer, namespace: str, pod: str) -> str:
-    """Return why a container is not started or, if it keeps the others from starting, what it does and logs."""
+    """Return why a container has not started or, if others wait for it, what it does and how to see its log."""
     kind, why = words.capital(_kind(one)), words.in_brackets(one.message)
     logs = _logs(namespace, pod, one.name, *(["--previous"] if one.reason == CRASHING else []))
     if one.reason == RUNNING:

@@ -13,7 +13,7 @@ MOST_VALUES = 4
 
 
 def changed_pools(pools: Sequence[ChangedPool]) -> Table:
-    """Return a table of changed pools. Pools of a driver with the same changes share a row."""
+    """Return a table of changed pools. A driver's pools with the same changes share a row."""
     made = Table(("DRIVER", "POOL", "CHANGE", "WHAT"), grouped=1, flexible=(1, 3))
     alike: dict[tuple[str, str, str], list[str]] = {}
     for pool in pools:

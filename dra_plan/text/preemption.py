@@ -1,4 +1,4 @@
-"""The scheduler's messages for narrow tables, without the part that says that preemption does not help."""
+"""The scheduler's messages without useless remarks on preemption, for narrow tables."""
 
 from __future__ import annotations
 
@@ -12,8 +12,5 @@ _NO_HELP = re.compile(
 
 
 def without(message: str) -> str:
-    """Return the scheduler's message.
-
-    The part about preemption is left out if preemption could not help on any node.
-    """
+    """Return the scheduler's message. The remark on preemption is removed if preemption cannot help on any node."""
     return _NO_HELP.sub("", message)

@@ -1,4 +1,4 @@
-"""The wording for objects that the API server rejects, which precedes a result that is then not a plain yes."""
+"""Texts about objects that the API server rejects."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dra_plan.text.naming import named, object_name
 from dra_plan.text.words import counted, listed
 
 MOST = 5
-"""The number of findings that are listed; `validate` lists all of them."""
+"""The maximum number of findings that are listed."""
 
 
 def headline(refusals: Refusals) -> str:
-    """Return the number of rejected objects as the beginning of a sentence, or "" if no objects are rejected."""
+    """Return the beginning of a sentence with the number of rejected objects, or "" if there are none."""
     refused = len({one.object for one in refusals or ()})
     return f"The API server rejects {counted(refused, 'object')}" if refused else ""
 

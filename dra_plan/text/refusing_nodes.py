@@ -1,4 +1,4 @@
-"""The nodes that reject a pod, one line for nodes with the same reasons, with brief obstacles."""
+"""The nodes that reject a pod, with brief obstacles. Nodes with the same reasons share a line."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dra_plan.text.columns import indented
 from dra_plan.text.node_obstacles import in_common, obstacle, share, taken_ports, unpublished_attribute
 
 MOST_NAMES = 2
-"""The number of nodes that a line names."""
+"""The maximum number of nodes that a line names."""
 
 MOST_SHARES = 8
-"""The number of nodes that have lines of their own below the lines for their kinds."""
+"""The maximum number of nodes with their own lines below the line of their group."""
 
 UNEXAMINED = "devices do not fit (--node NODE says why on one of these nodes)"
-"""The words for nodes that are not among those whose devices were examined closely."""
+"""The reason that is shown for nodes whose devices were not examined in detail."""
 
 
 def node_lines(
@@ -30,7 +30,7 @@ def node_lines(
     """Yield a line for each group of nodes that reject the pod. The nodes that are closest to fitting come first.
 
     `without_devices` says that the input does not show the devices. If a few nodes differ only in what other pods leave
-    of them, up to `most_shares` of these nodes have their own lines.
+    available, up to `most_shares` of them have their own lines.
     """
     if of.of_all_nodes:
         claims = of.volume_claims if isinstance(of, OwnerVerdict) else []
@@ -56,9 +56,9 @@ def group_lines(
     excluded: _Excluded | None = None,
     most_shares: int = 0,
 ) -> Iterator[str]:
-    """Yield a line for each group of nodes, in the given order. Groups that have the same reasons share a line.
+    """Yield a line for each group of nodes, in the given order. Groups with the same reasons share a line.
 
-    The lines of single nodes are below the line of their group.
+    Lines for single nodes are below the line of their group.
     """
     others = not all(any(one.is_reserved for one in group.about) for group in groups)
     examined = [group for group in groups if not _is_unexamined(group)]
@@ -153,9 +153,9 @@ def who(nodes: Sequence[str]) -> str:
 
 
 def phrase(reason: NodeRefusalReason, *, common: bool = False) -> str:
-    """Return the words for the reason of a rejection. If nothing more is known, they are the scheduler's message.
+    """Return a phrase for the reason of a rejection, or the scheduler's message if nothing more is known.
 
-    If `common` is set, what differs between the nodes is left out.
+    If `common` is set, details that differ between nodes are left out.
     """
     say = in_common if common else obstacle
     if not reason.about:
@@ -173,11 +173,11 @@ def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
 
 
 def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
-    """Return whether the explanation of devices on one node is enough.
+    """Return whether it is enough to explain the devices on one node.
 
-    It is enough if all nodes are alike, devices are their only obstacle, and none of them is in `fitting`. It is not
-    enough if a request has alternatives, if devices of the right kind have too little left, or if their driver does not
-    publish an attribute. In these cases, the line about the nodes names the obstacle sooner than the explanation.
+    It is enough if all nodes have the same obstacle, the obstacle is devices, and none of the nodes is in `fitting`. It
+    is not enough if a request has alternatives, if too few suitable devices are left, or if the driver does not publish
+    an attribute. In these cases, the line about the nodes shows the obstacle sooner than the explanation.
     """
     if len(groups) > 1 or not only_devices(groups) or any(_is_nearly(one) for group in groups for one in group.about):
         return False
@@ -190,12 +190,12 @@ def _is_nearly(of: NodeObstacle) -> bool:
 
 
 def only_devices(groups: Sequence[RefusingNodes]) -> bool:
-    """Return whether no node has an obstacle other than its devices."""
+    """Return whether devices are the only obstacle on all nodes."""
     return all(reason.plugin == DEVICES for group in groups for reason in group.reasons)
 
 
 def in_vain(groups: Sequence[RefusingNodes]) -> str:
-    """Return a sentence that says that waiting will not help, because even empty nodes have too little.
+    """Return a sentence saying that waiting will not help, because even empty nodes have too little.
 
     Return "" unless this is certain.
     """

@@ -1,4 +1,4 @@
-"""The sentences about pods that get no node because other pending pods come first."""
+"""Sentences about pods that get no node because other pending pods take precedence."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dra_plan.text.naming import named
 
 
 def other(pod: OtherPod) -> str:
-    """Return the name of a pod with its priority."""
+    """Return the name of a pod, with its priority."""
     return f"{pod.namespace}/{pod.name} (priority {pod.priority})"
 
 
 def room_taken(who: str, node: str, first: Sequence[OtherPod]) -> str:
-    """Return the end of a sentence that says that other pods take the room on the node.
+    """Return the end of a sentence saying that the pods in `first` take the room on the node.
 
-    `who` names the pods that would fit otherwise, and `first` are the pods that take the room.
+    `who` names the pods that would otherwise fit.
     """
     others = words.listed([other(pod) for pod in first])
     comes = "comes first and takes the room" if len(first) == 1 else "come first and take the room"
@@ -26,12 +26,12 @@ def room_taken(who: str, node: str, first: Sequence[OtherPod]) -> str:
 
 
 def only_some(alone: int, pods: int) -> str:
-    """Return a sentence that says that not all pods would fit even if no other pods were pending."""
+    """Return a sentence saying that not all pods would fit even if no other pods were pending."""
     return f"Even if no other pods were pending, only {alone} of the {pods} pods would fit."
 
 
 def contested(of: ContestedPods) -> str:
-    """Return which other pods take the room that these pods need, and whether all of these pods would fit otherwise."""
+    """Return which other pods take the room, and how many of the owner's pods would otherwise fit."""
     more = of.would_bind_alone - of.would_bind
     if of.pods == 1:
         who = "it"

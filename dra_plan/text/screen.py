@@ -1,18 +1,19 @@
-"""Tables on a terminal, which fit its width and have coloured outcomes.
+"""Tables on a terminal, fitted to its width, with coloured outcomes.
 
 Words are never broken, and text is never truncated.
 
-A table that is too wide is shown with short cells, then without the common suffix of names, then under headings, then
-with cells that wrap between words; cells that still do not fit are shown below their row, with their header. A name
-longer than the screen overflows.
+If a table is too wide, the following are tried in order: short cells, names without their common suffix, headings
+instead of columns, and wrapping between words. Cells that still do not fit are shown below their row, with their
+header. A name that is longer than the line overflows.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
+
+from msgspec.structs import replace
 
 from dra_plan import shown
 from dra_plan.text.columns import (
@@ -49,25 +50,25 @@ STYLES = {
     "Invalid": _RED,
     "Obsolete": _YELLOW,
 }
-"""The colours of cells that contain one of these words."""
+"""The colours of cells that contain these words."""
 
 
 NARROW_GAP = 2
-"""The number of spaces between columns when some of them have to wrap."""
+"""The number of spaces between columns if some of them have to wrap."""
 
 
 INDENT = 2
-"""The indentation of a table under a heading, and of cells below a row."""
+"""The indentation of a table below a heading, and of cells below a row."""
 
 
 LEAST = 24
-"""The minimum width of a wrapped cell, because sentences are hard to read in narrower cells."""
+"""The minimum width of a wrapped cell. Sentences are hard to read in narrower cells."""
 
 
 def render(parts: Sequence[Part], screen: Screen) -> str:
     """Return the parts, separated by blank lines.
 
-    A line is wider than the terminal only if it has a word that is wider.
+    A line is wider than the terminal only if it contains a wider word.
     """
     blocks = ["\n".join(line.rstrip() for line in _lines(part, screen)) + "\n" for part in parts]
     return "\n".join(blocks)
@@ -129,7 +130,7 @@ def _entry(header: str, cell: str, screen: Screen) -> str:
 
 
 NAMED = frozenset({"FROM", "NODE", "NODES", "POOL", "TO"})
-"""The headers of columns with node and pool names."""
+"""The headers of columns that contain the names of nodes or pools."""
 
 
 _SUFFIX = re.compile(r"\.[A-Za-z0-9.-]+")

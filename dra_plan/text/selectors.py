@@ -18,7 +18,7 @@ def ends_attempt(devices: int) -> str:
 
 
 def failing_selectors(selectors: Iterable[ChangedSelector]) -> Iterator[str]:
-    """Yield a sentence about selectors that fail with an error. Selectors with the same error share a sentence."""
+    """Yield sentences about selectors that fail. Selectors with the same error share a sentence."""
     stopping: dict[tuple[int, str, str], list[str]] = {}
     for one in selectors:
         if one.stops:

@@ -1,4 +1,4 @@
-"""The wording for claim sets: whether they fit, why not on each node, and the changes that would help."""
+"""Texts about claim sets: whether they fit, why they do not fit on each node, and which changes would help."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from dra_plan.text.verdicts import WITH_DEVICES
 from dra_plan.text.words import counted, listed
 
 MOST_STORIES = 12
-"""The maximum number of one claim set's stories that are shown; the rest are counted."""
+"""The maximum number of explanations that are shown for a claim set."""
 
 
 SUMMED = 4
-"""The number of stories from which on there is a summary."""
+"""The minimum number of explanations for which there is a summary."""
 
 
 def stories_of(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> list[NodeStory]:
-    """Return the explanations to show. For an unscheduled pod, explanations of the nodes closest to fitting come first.
+    """Return the explanations to show.
 
-    The devices that an unscheduled pod would get are left out.
+    If the pod is unscheduled, the nodes that are closest to fitting come first, and fitting nodes are left out.
     """
     if verdict is None or verdict.verdict in WITH_DEVICES:
         return of.stories
@@ -52,7 +52,7 @@ def stories_of(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> list[Node
 
 
 def told_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:
-    """Yield the missing values, a summary of long explanations, and the explanations, each after an empty line."""
+    """Yield the missing values, a summary if it helps, and the explanations, each after an empty line."""
     yield from summary_lines(absent, leading, stories)
     told, rest = worth_telling(stories)
     for story in told:
@@ -63,21 +63,21 @@ def told_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: 
 
 
 def summary_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:
-    """Yield a summary of all nodes: names that do not exist, and the leading reasons."""
+    """Yield a summary of all nodes: values that no device has, and the leading reasons."""
     yield from (f"  {words.absent(found)}" for found in absent)
     if is_long(leading, stories):
         yield f"  {words.summary(leading)}"
 
 
 def is_long(leading: list[LeadingReason], stories: list[NodeStory]) -> bool:
-    """Return whether a summary helps. A summary helps if several reasons apply to many nodes."""
+    """Return whether a summary helps. It helps if several reasons apply to many nodes."""
     return len(leading) > 1 and (len(stories) >= SUMMED or sum(len(story.nodes) for story in stories) > MOST_STORIES)
 
 
 def worth_telling(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
-    """Return the explanations to show, and a sentence about the other explanations.
+    """Return the explanations to show, and a sentence about the others.
 
-    If there are too many explanations, the explanations that cover the most nodes are shown.
+    If there are too many explanations, those that cover the most nodes are shown.
     """
     if len(stories) <= MOST_STORIES:
         return stories, ""
@@ -128,17 +128,17 @@ _MISSING = "class-missing"
 
 
 def error_of(of: PlannedClaimSet | ExplainedClaimSet) -> str:
-    """Return the consequence of an error on a node for the claim set."""
+    """Return what an error on one node means for the claim set."""
     return NO_CLASS if any(one.code == _MISSING for one in of.leading) else STOPS
 
 
 def who(of: ExplainedClaimSet) -> str:
-    """Return the subject that fits or does not fit on a node: the pod, or the claims if there is no pod."""
+    """Return the subject of a sentence about fitting: the pod, or the claims if there is no pod."""
     return THE_POD if of.owner is not None else "the claim" if len(of.claims) == 1 else "the claims"
 
 
 def heading(story: NodeStory, who: str = THE_POD) -> str:
-    """Return the nodes of the explanation, and the outcome on these nodes."""
+    """Return the nodes of an explanation, and the outcome on them."""
     several = who.endswith("s")
     match story.outcome:
         case Outcome.FITS:  # the node may lack something else
@@ -158,7 +158,7 @@ _OUTCOMES = {Outcome.NODE_ERROR: "the scheduler rejects the node with an error",
 def nodes(story: NodeStory) -> str:
     """Return the names of the nodes, such as `node-1` or `node-1 and node-2`.
 
-    If the details only describe the first node, the text is `node-1 and 36 nodes like it`.
+    If the details describe only the first node, the text is, for example, `node-1 and 36 nodes like it`.
     """
     first, *rest = story.nodes
     if not rest:
@@ -173,7 +173,7 @@ def nodes(story: NodeStory) -> str:
 
 
 def story_lines(story: NodeStory) -> Lines:
-    """Yield the lines about the nodes of an explanation, beginning with the cause."""
+    """Yield the lines about the nodes of an explanation, starting with the cause."""
     if story.outcome is Outcome.FITS:
         yield from choice_lines(story.choices)
         return
@@ -185,7 +185,7 @@ def story_lines(story: NodeStory) -> Lines:
 
 
 def cause_lines(story: NodeStory) -> Lines:
-    """Yield the causes that stop the claims before any request is checked: defects, errors and pools."""
+    """Yield the causes that prevent any request from being checked: defects, errors and pools."""
     if story.defect is not None:
         yield from words.defect(story.defect)
     if story.fault is not None:
@@ -256,7 +256,7 @@ def _instead(of: DriverPod) -> str:
 def lacks_lines(story: NodeStory) -> Iterator[str]:
     """Yield what the nodes may lack, such as a driver, if no other line shows it.
 
-    If pods of a driver are listed, they are listed with the names of their nodes.
+    Driver pods are listed with their nodes.
     """
     yield from map(_driver_pod, story.driver_pods)
     yield from (f"{listed(story.nodes)}: {line}" for line in _lacks(structs.replace(story, driver_pods=[])))
@@ -283,7 +283,7 @@ def _failing(story: NodeStory) -> Iterator[DecidingClause]:
 
 
 def unpublished(story: NodeStory) -> Iterator[str]:
-    """Yield the names that a failing selector reads and that no device publishes."""
+    """Yield the names that a failing selector reads but no device publishes."""
     told = [
         words.ended(words.capital(line, item.name))
         for finding in _failing(story)
@@ -316,14 +316,14 @@ def blocking_lines(story: NodeStory) -> Lines:
 
 
 def has_suggestions(of: ExplainedClaimSet) -> bool:
-    """Return whether there is anything to say about suggestions. That no suggestion was found also counts."""
+    """Return whether there are suggestions to show, or that none were found."""
     if of.outcome is Outcome.UNDECIDED:
         return bool(of.suggestions)
     return of.outcome not in (Outcome.FITS, Outcome.REFUSED, Outcome.UNKNOWN) and bool(of.stories or of.suggestions)
 
 
 def in_vain(of: ExplainedClaimSet) -> str:
-    """Return the sentence that says that no change helped."""
+    """Return a sentence saying that no change helped."""
     waits = _missing_slices(of)
     if waits:
         return waits
@@ -367,7 +367,7 @@ def _missing_slices(of: ExplainedClaimSet) -> str:
 
 
 def excluded_nodes(claim_set: PlannedClaimSet | ExplainedClaimSet) -> list[tuple[list[str], Sequence[NodeExclusion]]]:
-    """Return the excluded nodes. Nodes with equal exclusions are grouped."""
+    """Return the excluded nodes, in groups with the same exclusions."""
     if isinstance(claim_set, ExplainedClaimSet):
         return [(each.nodes, each.excluded_by) for each in claim_set.excluded]
     groups: dict[tuple[NodeExclusion, ...], list[str]] = {}
@@ -378,12 +378,12 @@ def excluded_nodes(claim_set: PlannedClaimSet | ExplainedClaimSet) -> list[tuple
 
 
 def plugins(exclusions: Iterable[NodeExclusion]) -> str:
-    """Return the names of the plugins that exclude the node."""
+    """Return the names of the plugins that exclude a node."""
     return ", ".join(dict.fromkeys(each.plugin for each in exclusions))
 
 
 def causes(exclusions: Iterable[NodeExclusion]) -> str:
-    """Return the obstacle (the taint, the cordon or the label), or the scheduler's message if nothing more is known."""
+    """Return the obstacles (a taint, the cordon or a label), or the scheduler's message if nothing more is known."""
     found = list(exclusions)
     is_cordoned = any(one.kind == "Cordoned" for each in found for one in each.about)
     said: dict[str, None] = {}
@@ -397,8 +397,7 @@ def causes(exclusions: Iterable[NodeExclusion]) -> str:
 def room(claim_set: PlannedClaimSet) -> str:
     """Return the excluded nodes that have enough devices, if the claim set fits on no other node.
 
-    If all nodes are excluded and none of them has enough devices, the text says that all nodes are excluded. Otherwise,
-    it is empty.
+    If there are no such nodes, the text says that all nodes are excluded. It is empty if some are not.
     """
     found = [node for node in claim_set.nodes if node.outcome is Outcome.FITS and node.excluded_by]
     if claim_set.fitting_nodes:
@@ -423,11 +422,11 @@ def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
 
 
 MOST_NAMES = 3
-"""The number of names in one cell; for more claim sets, the first is named."""
+"""The maximum number of claim sets that a cell names. If there are more, it names only the first."""
 
 
 def alike(claim_sets: Iterable[PlannedClaimSet]) -> list[list[PlannedClaimSet]]:
-    """Group the claim sets that have equal results on every node, in the order of the first set of each group."""
+    """Group the claim sets with equal results on every node, in the order of the first set of each group."""
     groups: dict[tuple[object, ...], list[list[PlannedClaimSet]]] = {}
     found: list[list[PlannedClaimSet]] = []
     for claim_set in claim_sets:
@@ -492,7 +491,7 @@ def _without_owner(of: TriedChanges, owner: ObjectName | None) -> TriedChanges:
 
 
 def names(group: Sequence[PlannedClaimSet | ExplainedClaimSet]) -> str:
-    """Return the names of a group, such as `pod/default/a, pod/default/b` or `pod/default/a and 299 more`."""
+    """Return the names in a group, such as `pod/default/a, pod/default/b` or `pod/default/a and 299 more`."""
     first = claim_set_name(group[0])
     if len(group) > MOST_NAMES:
         return f"{first} and {len(group) - 1} more"
@@ -526,12 +525,12 @@ ALONE = "Each row is checked alone"
 
 
 def copies(claim_sets: Sequence[ClaimSetSummary]) -> list[str]:
-    """Return the owners that need more than one pod, with the number of pods."""
+    """Return the owners that need more than one pod, and the number of pods."""
     return [f"{claim_set_name(each)} needs {each.copies} pods" for each in claim_sets if each.copies > 1]
 
 
 def judged_alone(wants: list[str]) -> str:
-    """Return a sentence that says that each row is checked alone, although more pods are needed."""
+    """Return a sentence saying that each row is checked separately, although more pods are needed."""
     return f"{ALONE}: {'; '.join(wants)}. To check all pods together, {TOGETHER}."
 
 
@@ -549,5 +548,5 @@ def _of(claim_sets: Sequence[ClaimSetSummary]) -> str:
 
 
 def paragraph(story: NodeStory, who: str = THE_POD) -> list[str]:
-    """Return the lines of an explanation, beginning with an empty line."""
+    """Return the lines of an explanation, starting with an empty line."""
     return ["", heading(story, who), *indented(story_lines(story))]

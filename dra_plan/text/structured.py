@@ -23,10 +23,7 @@ def _indented(value: DocumentPart | dict[str, Any] | list[Any]) -> str:
 
 
 def json_parts(document: PrintedDocument) -> Iterator[str]:
-    """Yield the output of `json` for a document in parts, one entry of a list after another.
-
-    The output for a fleet is long. Written in parts, it is never in memory as a whole.
-    """
+    """Yield the output of `json` for a document in parts. Long output is therefore never in memory as a whole."""
     names = zip(document.__struct_fields__, document.__struct_encode_fields__, strict=True)
     lists = [(name, written) for name, written in names if type(getattr(document, name)) is list]
     filled = [(name, written) for name, written in lists if getattr(document, name)]
@@ -51,7 +48,10 @@ _LOOKS_TYPED = re.compile(r"[-+.]?[0-9]|[-+]?\.(inf|nan)|(y|n|yes|no|on|off|true
 
 
 def yaml(document: dict[str, Any]) -> str:
-    """Return YAML that every reader decodes to the same document. Text that looks like a number or a bool is quoted."""
+    """Return YAML that every parser reads as the same document.
+
+    Text that looks like a number or a boolean is quoted.
+    """
     import yaml as pyyaml
 
     base: type[pyyaml.SafeDumper] = getattr(pyyaml, "CSafeDumper", pyyaml.SafeDumper)

@@ -1,4 +1,4 @@
-"""The wording for changes that would help: one change, changes made together, and those that are alike in one line."""
+"""The wording of changes that would help: single changes, combined changes, and similar changes on one line."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ from dra_plan.documents.suggestions import (
 )
 from dra_plan.text import words
 from dra_plan.text.folding import by_pool
+from dra_plan.text.placed import failing
 
 _VERBS = {"guard-selector": "change", "fix-spelling": "correct", "change-value": "change"}
 
@@ -58,7 +59,7 @@ _VERBS = {"guard-selector": "change", "fix-spelling": "correct", "change-value":
 def suggestion(of: TriedChanges, who: str = "the pod", pods: int = 1) -> str:
     """Return changes that were tried together, and the nodes on which `who` (the pod or the claims) then fits.
 
-    If a workload has several `pods`, the text says how many of them can be scheduled after the changes.
+    For a workload with several `pods`, the text says how many of them are scheduled after the changes.
     """
     return f"{', and '.join(_said(of))} ({'; '.join([_then(of, [of.node, *of.also_on], who, pods), *_after(of)])})"
 
@@ -69,6 +70,8 @@ def _after(of: TriedChanges) -> Iterator[str]:
     if _is_recreated_by_nothing(released):
         pods = {f"{one.release.namespace}/{name}" for one in released for name in one.pods}
         yield _NOT_RECREATED if len(pods) > 1 else f"nothing recreates pod {next(iter(pods))}"
+    if not any(isinstance(one, NodeUncordoned) for one in of.changes):
+        yield from (f"find out first why {failing(one)}" for one in of.failing)
     if any(isinstance(one, PodsGone) and one.stays == "WithoutPlace" for one in of.changes):
         yield "the removed pod's replacement would have no node"
 
@@ -95,7 +98,7 @@ def _said(of: TriedChanges) -> Iterator[str]:
 
 
 def heading(tried: int, untried: int) -> tuple[str, str]:
-    """Return the title above the suggestions, and a remark in brackets that says which suggestions were tried.
+    """Return the title of the suggestions, and a remark in brackets saying which suggestions were tried.
 
     `tried` and `untried` are numbers of suggestions. The untried suggestions come first.
     """
@@ -106,7 +109,7 @@ def heading(tried: int, untried: int) -> tuple[str, str]:
 
 
 def repair(of: DriverPod) -> str:
-    """Return where to look if a driver's pod has a problem or does not run, so that its devices are not known."""
+    """Return where to look if a driver pod has a problem or does not run, so that its devices are not known."""
     if of.state == "label":
         nodes = f"node{'s' if len(of.lacking) > 1 else ''} {words.listed(of.lacking)}"
         labels = of.labels.replace(",", " ")
@@ -137,9 +140,12 @@ def _then(of: TriedChanges, nodes: Sequence[str], who: str, pods: int) -> str:
 
 def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
     """Return the words for one of the changes; a label also needs the node on which it is set."""
+    if isinstance(one, NodeUncordoned) and (one.upgrade or of.failing):
+        said = "; ".join([*([one.upgrade] if one.upgrade else []), *map(failing, of.failing)])
+        return f"find out why {one.uncordon} was cordoned ({said}), and uncordon it"
     nodes = [each.object.name for each in of.patches if each.object.kind == "Node"]
     if isinstance(one, NodeLabelled) and len(nodes) == 1:
-        return change(one).replace("label the node", f"label node {nodes[0]}", 1)
+        return change(one).replace("the node", f"node {nodes[0]}", 1)
     return change(one)
 
 
@@ -155,9 +161,8 @@ def _corrected(of: NodeTaintMet) -> str:
 def together(found: Sequence[TriedChanges], who: str = "the pod", pods: int = 1) -> list[str]:
     """Return a line for each suggestion. Suggestions that differ only in the released claim share a line.
 
-    A toleration of a taint and the removal of this taint also share a line. The first lines say what to find out about
-    taints of devices. Only the toleration is tried, because a device without the taint is as usable as with a
-    toleration.
+    Tolerating a device taint and removing it also share a line. Only the toleration is tried, because the result is the
+    same. The first lines say what to find out about device taints.
     """
     groups: dict[object, list[TriedChanges]] = {}
     for one in found:
@@ -224,7 +229,7 @@ def _about_pods(releases: Sequence[ClaimReleased]) -> Iterator[str]:
 
 
 MOST_UNTAINTED = 2
-"""The number of taints for which the text says what is to be found out."""
+"""The maximum number of device taints for which the text says what to find out."""
 
 
 def _untainted(found: Sequence[TriedChanges], who: str) -> Iterator[str]:
@@ -250,7 +255,7 @@ def _untainted(found: Sequence[TriedChanges], who: str) -> Iterator[str]:
 
 
 def change(of: SuggestedChange) -> str:
-    """Return the instruction for making a change."""
+    """Return the instruction for a change."""
     match of:
         case SelectorChanged():
             return _selector(of)
@@ -287,6 +292,9 @@ def change(of: SuggestedChange) -> str:
         case ConstraintDropped():
             number = f" (#{of.constraint})" if of.constraint else ""
             return f"drop {words.asking(of.claim)}'s constraint{number} on {of.attribute}"
+        case NodeLabelled() if of.runtime_class:
+            labels = words.listed([f"{name}={value}" for name, value in of.labels.items()])
+            return f"find out why the node lacks label {labels}, and label it once its runtime is installed"
         case NodeLabelled():
             return f"label the node {', '.join(f'{name}={value}' for name, value in of.labels.items())}"
         case NodeUncordoned():

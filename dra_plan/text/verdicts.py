@@ -1,4 +1,4 @@
-"""The verdict on a pod, workload or claim: the headline, its basis, and the result with other gates."""
+"""The verdict on a pod, workload or claim: the headline, its basis, and the result with other feature gates."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from dra_plan.text.columns import Lines, indented
 from dra_plan.text.headlines import admission, headline, none_of, with_gates, without_gates
 from dra_plan.text.naming import object_name
 from dra_plan.text.node_obstacles import label_conflict, sources, upgrades
+from dra_plan.text.placed import unready_sentence
 from dra_plan.text.refusing_nodes import (
     MOST_SHARES,
     in_vain,
@@ -41,11 +42,11 @@ from dra_plan.text.rivals import only_some, other
 from dra_plan.text.volume_claims import volume_claim, volumes_apart
 
 MOST_EVICTIONS = 3
-"""The number of evicted pods of a workload that are listed, each with its taint."""
+"""The maximum number of a workload's evicted pods that are listed."""
 
 
 UNTOLD = ("Bound", "Finished")
-"""The verdicts that are shown with the devices of the owner."""
+"""The verdicts that are shown with the devices that the owner already has."""
 
 
 WITH_DEVICES = ("WouldBind", "WouldPreempt", "Suspended")
@@ -53,9 +54,9 @@ WITH_DEVICES = ("WouldBind", "WouldPreempt", "Suspended")
 
 
 def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None = None) -> Lines:
-    """Yield the verdict, and then the basis for it: findings, missing objects, and the obstacles on each node.
+    """Yield the verdict and its basis: findings, missing objects, and the obstacles on each node.
 
-    `alike` are verdicts that differ only in names. `devices` says where the claims fit.
+    `alike` contains verdicts that differ only in names. `devices` says where the claims fit.
     """
     of = alike[0]
     yield headline(alike)
@@ -249,6 +250,29 @@ def _forbidden(of: OwnerVerdict) -> Lines:
         yield f"{'Request less, raise' if is_amount else 'Raise'} the quota, or delete objects that it counts."
 
 
+FAILED_CREATION = "FailedResourceClaimCreation"
+"""The reason of the events in which kube-controller-manager says why it does not create a claim."""
+
+
+def _uncreated(of: OwnerVerdict) -> Iterator[str]:
+    """Yield what creates the claims of a pod that do not exist yet, and what to look at if it does not."""
+    is_one = len(of.uncreated) == 1
+    them = "it from template" if is_one else "them from templates"
+    creates = f"kube-controller-manager creates {them} {words.listed(of.uncreated)}."
+    if of.claim_creators:
+        yield creates
+        yield from map(unready_sentence, of.claim_creators)
+    elif of.overdue:
+        yield f"{creates} The {'claim' if is_one else 'claims'} should have been created seconds after the pod."
+        command = ["kubectl", "get", "events", "-n", of.namespace, "--field-selector", f"reason={FAILED_CREATION}"]
+        yield f"Look for the reason: {shlex.join(command)}"
+    else:
+        yield (
+            f"{creates} If that takes more than a few seconds, look at the events of the pod and "
+            "at the pods of kube-controller-manager."
+        )
+
+
 def _below(of: OwnerVerdict) -> Iterator[str]:
     """Yield the basis of the verdict, except the nodes."""
     for finding in of.findings:
@@ -272,12 +296,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.held_by == "OtherScheduler":
         yield from (f"To look for its pods: kubectl get pods -A | grep -e {shlex.quote(name)}" for name in of.held)
     if of.uncreated:
-        them = "it from template" if len(of.uncreated) == 1 else "them from templates"
-        yield (
-            f"kube-controller-manager creates {them} {words.listed(of.uncreated)}. If that takes "
-            "more than a few seconds, look at the events of the pod and "
-            "at the pods of kube-controller-manager."
-        )
+        yield from _uncreated(of)
     yield from map(_lost, of.lost_claims)
     for leaving in of.leaving_claims:
         yield _leaving(leaving)
@@ -421,7 +440,7 @@ def _age(seconds: int) -> str:
 
 
 def eviction_lines(of: OwnerVerdict) -> Iterator[str]:
-    """Yield the running pods that taints will evict, each with the time of the eviction."""
+    """Yield the running pods that taints will evict, each with the time of its eviction."""
     for each in of.evictions[:MOST_EVICTIONS]:
         who = "It is" if of.kind == "Pod" else f"Pod {each.pod} is"
         what = f"device {each.device} (claim {each.claim})" if each.device is not None else f"node {each.node}"

@@ -1,4 +1,4 @@
-"""The sentences about the volumes for a pod's claims: where a volume can be used, or why a claim has no volume."""
+"""Sentences about the volumes of a pod's claims: where a volume can be used, or why a claim has no volume."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dra_plan.text.placed import unready_sentence
 
 
 def volume_claim(of: VolumeClaimNeeds, namespace: str) -> str:
-    """Return the nodes on which the claim's volume can be used, or the reason why the claim gets no volume."""
+    """Return the nodes on which the claim's volume can be used, or why the claim gets no volume."""
     claim = f"PersistentVolumeClaim {of.name}"
     if of.volume:
         return " ".join(_of_its_volume(claim, of))
@@ -134,7 +134,7 @@ def _remade(of: VolumeClaimNeeds) -> str:
 
 
 def volumes_apart(of: VolumesApart) -> Iterator[str]:
-    """Yield sentences that say that no node can reach both volumes, why the volumes are apart, and what to do."""
+    """Yield sentences saying that no node can reach both volumes, why not, and what can be done."""
     places = "; ".join(f"{one.claim}: {words.listed(one.values)}" for one in of.places)
     yield f"Its volumes are {_apart(of.label)} ({places}): no node can reach both. Waiting will not help."
     again = "Create one of these claims again (its new volume is empty)"

@@ -1,6 +1,6 @@
-"""The wording of explanations, which turns the parts of an Explanation into short sentences (docs/internals/style.md).
+"""The wording of explanations: the parts of an Explanation as short sentences (docs/internals/style.md).
 
-This module has no layout; text and Markdown arrange the same sentences into lines.
+Text and Markdown show the same sentences in different layouts.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ CHANGES = {
     "OtherAllocation": "Other allocation",
     "OtherMessage": "Other reason",
 }
-"""The wording of changes between two states; other changes are shown unchanged."""
+"""The wording of changes between two states. Changes that are not listed are shown as they are."""
 
 
 _HOUR, _DAY = 3600, 86400
 
 
 def when(second: float, time: str = "") -> str:
-    """Return the time at which something happens, such as `at once` or `after 30 s`.
+    """Return when something happens, such as `at once` or `after 30 s`.
 
-    If it happens after an hour or more, the date and time come first.
+    After an hour or more, the text also contains the date and time, if known.
     """
     if second < _HOUR:
         return f"after {second:,.1f}".removesuffix(".0") + " s" if second else "at once"
@@ -51,7 +51,10 @@ def when(second: float, time: str = "") -> str:
 
 
 def span(second: float, time: str = "") -> str:
-    """Return how long something takes, such as `30 s`. If it takes an hour or more, the date and time are added."""
+    """Return how long something takes, such as `30 s`.
+
+    For an hour or more, the text also contains the date and time at which it ends, if known.
+    """
     if second < _HOUR:
         return f"{second:g} s"
     return f"{_long(second)}{f' ({time[:10]} {time[11:16]} UTC)' if time else ''}"
@@ -79,16 +82,16 @@ KEPT = {
 
 
 def fits(who: str) -> str:
-    """Return "fit" or "fits", depending on whether the subject is plural."""
+    """Return "fit" if the subject is plural, and otherwise "fits"."""
     return "fit" if who.endswith("s") else "fits"
 
 
 BARE_PODS = "Pods without a controller have to be deleted and recreated: nothing does that for you."
-"""What to do with pods that have to move and that no controller recreates."""
+"""Advice about pods that have to move but are not recreated by a controller."""
 
 
 def kept_pods(reason: str, number: int) -> str:
-    """Return the number of pods that are not moved, with the reason."""
+    """Return the number of pods that are not moved, and the reason."""
     if reason in ("DaemonSet", "Static"):
         return counted(number, "DaemonSet pod" if reason == "DaemonSet" else "static pod")
     return f"{counted(number, 'pod')} {KEPT[reason]}"
@@ -100,21 +103,21 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 UNKNOWN = "the input lacks the objects needed to decide this"
-"""The reason for the lack of details when the input decides that something does not fit."""
+"""The reason that is shown if the input lacks the deciding objects."""
 
 
 def capital(sentence: str, name: str = "") -> str:
-    """Return the sentence with a capital first letter. If it begins with the name, it is not changed."""
+    """Return the sentence with a capital first letter, or unchanged if it starts with `name`."""
     return sentence if name and sentence.startswith(f"{name} ") else sentence[:1].upper() + sentence[1:]
 
 
 def scheduler_says(message: str) -> str:
-    """Return the scheduler's own message, marked as a quotation."""
+    """Return the scheduler's message, marked as a quotation."""
     return f"The scheduler says: {message}"
 
 
 def class_selector(name: str) -> str:
-    """Return the words for the selector of a class, which are `the selector of class NAME`."""
+    """Return `the selector of class NAME`."""
     return f"the selector of class {name}"
 
 
@@ -129,12 +132,12 @@ def claim(of: ClaimName | ClaimHolder | ObjectName) -> str:
 
 
 def request(of: RequestName | RequestChange) -> str:
-    """Return the words for a request, such as `request gpu of claim train`."""
+    """Return a phrase that identifies a request, such as `request gpu of claim train`."""
     return request_of(of.claim, of.request)
 
 
 def competing(of: CompetingRequest) -> str:
-    """Return the words for a request, or for what the scheduler made it for."""
+    """Return a phrase that identifies a request, or the extended resource for which the scheduler created it."""
     if of.serves is None:
         return request(of)
     containers = f"container{'s' if len(of.serves.containers) > 1 else ''} {listed(of.serves.containers)}"
@@ -142,27 +145,24 @@ def competing(of: CompetingRequest) -> str:
 
 
 def asked_amount(of: ServedResource) -> str:
-    """Return the amount of an extended resource, such as `nvidia.com/gpu=1`."""
+    """Return the amount of an extended resource, as in `nvidia.com/gpu=1`."""
     return f"{of.resource}={of.amount}"
 
 
 def request_of(claim: ClaimName, name: str) -> str:
-    """Return the words for the request of a claim, given both names, such as `request gpu of claim train`."""
+    """Return a phrase that identifies a claim's request by its name, such as `request gpu of claim train`."""
     return f"{'alternative' if '/' in name else 'request'} {name} of {asking(claim)}"
 
 
 def asking(claim: ClaimName) -> str:
-    """Return the words for a claim, such as `claim train`, or for the template to change, such as `template train`."""
+    """Return a phrase that identifies a claim or the template to change, such as `claim train` or `template train`."""
     if claim.is_template_absent:
         return f"template {claim.namespace}/{claim.template} (not in the input)"
     return f"template {claim.template}" if claim.template is not UNSET else f"claim {claim.name}"
 
 
 def requests(of: Sequence[RequestName]) -> str:
-    """Return a phrase that names several requests, such as `requests a and b of claim train`.
-
-    If the requests belong to several claims, these texts follow one another.
-    """
+    """Return a phrase that identifies several requests, such as `requests a and b of claim train`."""
     by_claim: dict[str, list[str]] = {}
     for one in of:
         by_claim.setdefault(one.claim.name, []).append(one.request)
@@ -183,14 +183,14 @@ def holder(of: ClaimHolder) -> str:
 
 
 def used_claim(of: ClaimName | ClaimHolder, pods: list[str]) -> str:
-    """Return the claim. If pods use the claim, their names follow."""
+    """Return the claim, followed by the names of the pods that use it, if any."""
     return claim(of) + (f" ({'pod' if len(pods) == 1 else 'pods'} {listed(pods)})" if pods else "")
 
 
 def released(of: ClaimName, pods: list[str]) -> str:
-    """Return a claim to release and the pods that use it.
+    """Return a claim to release, followed by the pods that use it, if any.
 
-    The text has no parentheses, because the text that follows it has some.
+    The text has no parentheses, because the text that follows has some.
     """
     return claim(of) + (f", held by {'pod' if len(pods) == 1 else 'pods'} {listed(pods)}" if pods else "")
 
@@ -201,7 +201,7 @@ def user(of: ObjectName) -> str:
 
 
 def absent(of: AbsentName) -> str:
-    """Return a value that no device of the cluster has, and the values that devices have."""
+    """Return a sentence about a required value that no device has, with the values that devices have instead."""
     there = wording.values(((one.value, one.count) for one in of.values), of.other_values)
     name = "driver" if of.kind == "driver" else of.name
     whose = class_selector(of.class_) if of.class_ else f"the selector in {request(of)}"
@@ -217,12 +217,12 @@ def taint(of: Taint | TaintName | DeviceTaint | DeviceToleration) -> str:
 
 
 def one_line(expression: str) -> str:
-    """Return an expression without its line breaks. The result is only for display."""
+    """Return an expression on one line, for display only."""
     return " ".join(expression.split())
 
 
 def in_brackets(message: str) -> str:
-    """Return a message on one line, in brackets, as a part of a sentence. For an empty message, return ""."""
+    """Return a message on one line and in brackets, as part of a sentence, or "" if the message is empty."""
     return f" ({one_line(message).rstrip('.')})" if message else ""
 
 
@@ -233,7 +233,7 @@ def selector(position: int | None, class_name: str | None) -> str:
 
 
 def unusable_pool(of: UnusablePool) -> str:
-    """Return the text for a pool that is skipped, with the reason."""
+    """Return a phrase about a skipped pool, with the reason."""
     devices = f"; {counted(of.devices, 'device')} not checked" if of.devices else ""
     slices = f" ({'slice' if len(of.slices) == 1 else 'slices'} {listed(of.slices)})" if of.slices else ""
     if of.code == "devices-with-counters":
@@ -264,7 +264,7 @@ def unusable_pool(of: UnusablePool) -> str:
 
 
 def problem(of: RequestDevices, what: str = "") -> str:
-    """Return why a request cannot be satisfied even alone. If `what` is given, it replaces the name of the request."""
+    """Return why a request cannot be satisfied even alone. `what`, if given, replaces the name of the request."""
     what = what or request(of)
     on_class = f" of class {of.class_}" if of.class_ else ""
     if of.problem == "nothing-matches":
@@ -284,12 +284,12 @@ def problem(of: RequestDevices, what: str = "") -> str:
 
 
 def devices_differ(of: RequestDevices) -> str:
-    """Return the range of the number of devices on the nodes of a group, or "" if all have the same number."""
+    """Return the number of devices on the nodes of a group as a range, or "" if the nodes do not differ."""
     return _range(of.devices_from, of.devices_to) if isinstance(of, StoryRequest) else ""
 
 
 def left_differs(of: RequestDevices) -> str:
-    """Return the range of the number of devices left on the nodes of a group, or "" if all have the same number."""
+    """Return the number of devices left on the nodes of a group as a range, or "" if the nodes do not differ."""
     return _range(of.left_from, of.left_to) if isinstance(of, StoryRequest) else ""
 
 
@@ -323,7 +323,7 @@ def _available(number: str, left: int) -> str:
 
 
 def defect(of: OwedToDefects) -> list[str]:
-    """Return lines about the release's known defects, and the result without them."""
+    """Return lines about the known defects that cause a result, and the result without them."""
     said = []
     for one in of.defects:
         issue = f" (kubernetes#{one.issue})" if one.issue else ""
@@ -343,13 +343,13 @@ _PROMISED = {
 
 
 MOST = 6
-"""The number of reasons in one line."""
+"""The maximum number of reasons in one line."""
 
 
 def summary(reasons: Sequence[LeadingReason]) -> str:
-    """Return a line about many nodes.
+    """Return a line about many nodes, with the number of nodes for each reason.
 
-    An example is `817 nodes: 304 constraint on pcieRoot, 267 counter memory, 246 too few free.`.
+    For example, `817 nodes: 304 constraint on pcieRoot, 267 counter memory, 246 too few free.`.
     """
     total = sum(reason.nodes for reason in reasons)
     told = [f"{reason.nodes} {phrase(reason)}" for reason in reasons[:MOST]]
@@ -359,7 +359,7 @@ def summary(reasons: Sequence[LeadingReason]) -> str:
 
 
 def cell(reason: LeadingReason) -> str:
-    """Return a short form of a reason, with the amounts that are needed and free."""
+    """Return a short description of a reason, with the amounts needed and free."""
     if reason.need is None or reason.left is None or reason.left >= reason.need:
         return phrase(reason)
     if reason.left_from is not None:
@@ -418,7 +418,7 @@ NOT_MADE = "nothing recreates it"
 
 
 BYTES = ("memory", "ephemeral-storage", "hugepages-", "storage")
-"""The resources, or how their names begin, of which people read amounts in units of bytes."""
+"""The resources, or the beginnings of their names, whose amounts are shown in units of bytes."""
 
 _UNITS = {
     **{unit: 1 << 10 * power for power, unit in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi"), start=1)},
@@ -433,10 +433,10 @@ _NANO = 10**9
 
 
 def amount(resource: str, needed: str, amount: str) -> str:
-    """Return an amount in the unit that `need` chooses for the needed amount. Bytes are rounded down.
+    """Return an amount in the unit that `need` chooses for the needed amount.
 
-    For example, an amount is shown as `7.5Gi` next to `12Gi`, and as `24.88` cores next to `40`. Any other amount, and
-    an amount that would be rounded to zero, is returned unchanged.
+    For example, `7.5Gi` is shown next to `12Gi`, and `24.88` cores next to `40`. Bytes are rounded down. Other amounts,
+    and amounts that would be rounded to zero, do not change.
     """
     if resource == "cpu" and needed.isdecimal() and amount.endswith("m"):
         return f"{int(amount[:-1]) / 1000:.3f}".rstrip("0").rstrip(".")
@@ -447,9 +447,9 @@ def amount(resource: str, needed: str, amount: str) -> str:
 
 
 def need(resource: str, needed: str) -> str:
-    """Return a needed amount. An amount of bytes with many digits is given in a larger unit, rounded up to a tenth.
+    """Return a needed amount. Bytes with many digits are given in a larger unit and rounded up to a tenth.
 
-    Because it is rounded up, it remains greater than smaller amounts in the same unit.
+    Because it is rounded up, the amount stays greater than smaller amounts in the same unit.
     """
     unit = _unit(resource, needed)
     if unit is None or needed.endswith(unit):

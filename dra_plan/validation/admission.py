@@ -1,15 +1,16 @@
-"""What the API server's admission plugins look up when an object is created (DRA209, DRA218, DRA219, DRA224 to DRA226).
+"""Rules that the API server's admission plugins enforce when an object is created (DRA209, DRA218, DRA219, DRA224-226).
 
-They look up namespaces, priority classes and service accounts. Existing pods are not checked, nor are existing
-workloads that will not create more pods.
+They concern namespaces, priority classes and service accounts. Existing pods are not checked. Existing workloads are
+checked only if they will create more pods.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from dra_plan.api.core import Namespace, Pod, PodSpec, PriorityClass
 from dra_plan.api.inventory import Inventory
@@ -88,9 +89,8 @@ _SNAPSHOT = ("dra-plan/v1alpha1", "ClusterInfo")
 Found = Iterator[tuple[Subject, Problem]]
 
 
-@dataclass(frozen=True, slots=True)
-class AdmissionPlugins:
-    """The objects that the API server's admission plugins look up when an object is created.
+class AdmissionPlugins(Struct, frozen=True):
+    """The objects that admission plugins look up when an object is created.
 
     `namespaces` and `accounts` are None if the namespaces or service accounts are unknown.
     """
@@ -107,7 +107,7 @@ class AdmissionPlugins:
             yield NO_NAMESPACE.at(("metadata", "namespace"), message, nearest(name, sorted(self.namespaces)) or "")
 
     def pod(self, path: FieldPath, spec: PodSpec, namespace: str) -> Iterator[Problem]:
-        """Check a new pod as the admission plugins Priority and ServiceAccount do."""
+        """Check a new pod by the rules of the admission plugins Priority and ServiceAccount."""
         yield from self._class(path, spec)
         account = spec.service_account_name
         if self.accounts is None or account in ("", _DEFAULT) or (namespace, account) in self.accounts:
@@ -146,7 +146,7 @@ class AdmissionPlugins:
 
 
 def of_inventory(inventory: Inventory) -> AdmissionPlugins:
-    """Return what the admission plugins look up in a cluster that consists of these objects."""
+    """Return the objects that admission plugins look up, for a cluster that consists of this inventory."""
     return _admission(
         inventory.namespaces,
         inventory.priority_classes,
@@ -192,7 +192,7 @@ def _admission(
 
 
 def check(given: Input) -> Found:
-    """Yield a problem for each object that admission plugins would reject in a cluster that consists of the input."""
+    """Yield a problem for each object that admission plugins would reject if the cluster consisted of the input."""
     admission = _of(given)
     for subject, obj in given.objects():
         if subject.kind is not None and subject.kind.namespaced and not _metadata(obj).is_stored:
@@ -212,7 +212,10 @@ def check(given: Input) -> Found:
 
 
 def makes_pods(workload: Any, index: Index) -> bool:
-    """Return whether an existing workload will create more pods, which the API server validates on creation."""
+    """Return whether an existing workload will create more pods.
+
+    The API server validates each pod when it is created.
+    """
     if not isinstance(workload, AnyWorkload) or is_over(workload):
         return False
     pods = [pod for pod in index.pods_of(workload) if not ended(pod)]
@@ -237,7 +240,7 @@ def _index(given: Input) -> Callable[[], Index]:
 
 
 def of_workload(problem: Problem) -> Problem:
-    """Return a problem with the workload if the problem makes the API server reject the workload's pods.
+    """Return a problem with the workload, if this problem makes the API server reject the workload's pods.
 
     Other problems are returned unchanged.
     """

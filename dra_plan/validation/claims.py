@@ -1,6 +1,6 @@
-"""Rules about single claims and claim templates (DRA014, DRA141 to DRA144, DRA146, DRA147).
+"""Rules of the API server about single claims and claim templates (DRA014, DRA141 to DRA144, DRA146, DRA147).
 
-They are the API server's own rules. `claim_status` checks the status of claims.
+`claim_status` checks the status of claims.
 """
 
 from __future__ import annotations
@@ -159,9 +159,9 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
 
 
 def without_class(path: FieldPath, document: Any) -> Iterator[Problem]:
-    """Check the requests without a class at this path of a v1beta1 document.
+    """Check the requests at this path of a v1beta1 document that do not name a class.
 
-    The API server sets no defaults for them, not even for the allocation mode.
+    The API server sets no defaults for such requests, not even for the allocation mode.
     """
     written = value_at(document, path)
     for index, request in enumerate(written if isinstance(written, list) else ()):
@@ -203,7 +203,7 @@ def request_names(devices: DeviceClaim) -> list[str]:
 
 
 def check_references(path: FieldPath, references: list[str], devices: DeviceClaim) -> Iterator[Problem]:
-    """Check a list of names that refer to requests of the claim."""
+    """Check a list of references to requests of the claim."""
     known = request_names(devices)
     yield from at_most(path, references, limits.REQUESTS, "request")
     yield from names.unique((((*path, index), name) for index, name in enumerate(references)), "request")
@@ -212,7 +212,7 @@ def check_references(path: FieldPath, references: list[str], devices: DeviceClai
 
 
 def known_request(path: FieldPath, name: str, known: list[str]) -> Iterator[Problem]:
-    """Check that `name` is one of the known names of requests."""
+    """Check that a reference names one of the known requests."""
     if not all(map(formats.is_dns_label, name.split("/"))):
         yield UNKNOWN_REQUEST.at(path, f"{shown(name)} is not a valid request name", nearest(name, known) or "")
     elif name not in known:
@@ -252,7 +252,7 @@ def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, A
 
 
 def is_flat(value: Any, kind: Kind, path: FieldPath) -> bool:
-    """Return whether the v1 path leads into `exactly`, but the manifest leaves out `exactly` in this request."""
+    """Return whether the v1 path leads into `exactly` although the request in the manifest omits `exactly`."""
     at = exactly_at(kind, path)
     return at is not None and bool(_misplaced(value_at(value, path[:at])))
 

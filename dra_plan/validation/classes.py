@@ -1,4 +1,4 @@
-"""Rules about single device classes (DRA148). They are the API server's own rules."""
+"""Rules of the API server about single device classes (DRA148)."""
 
 from __future__ import annotations
 

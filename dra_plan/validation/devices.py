@@ -1,7 +1,6 @@
-"""Rules about single slices and their devices (DRA130, DRA132 to DRA136, DRA139, DRA140, DRA155, DRA156, DRA160).
+"""Rules of the API server about slices and devices (DRA130, DRA132 to DRA136, DRA139, DRA140, DRA155, DRA156, DRA160).
 
-They are the API server's own rules. `pools` checks the slices of a pool together, and `selectors` checks node selectors
-and taints.
+`pools` checks the slices of a pool together, and `selectors` checks node selectors and taints.
 """
 
 from __future__ import annotations
@@ -94,16 +93,13 @@ NODE_FIELD_RULES = (NODE_FIELDS,)
 
 
 def of_slice(spec: ResourceSliceSpec) -> Iterator[Problem]:
-    """Check the fields that say which nodes a slice belongs to."""
+    """Check the fields with which a slice selects its nodes."""
     path: FieldPath = ("spec",)
     yield from _one_of(path, spec, {"perDeviceNodeSelection": spec.per_device_node_selection})
 
 
 def of_device(path: FieldPath, device: Device, *, wanted: bool) -> Iterator[Problem]:
-    """Check the fields that say which nodes a device belongs to.
-
-    `wanted` says whether the slice leaves this to its devices.
-    """
+    """Check the fields with which a device selects its nodes. `wanted` says whether the slice requires them."""
     if wanted:
         yield from _one_of(path, device, {})
         return
@@ -364,7 +360,7 @@ _LOOSE = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?([-+].*)?\Z")
 def check(path: FieldPath, device: Device, limits: Limits, *, own_nodes: bool) -> Iterator[Problem]:
     """Check a device, except for its counters.
 
-    `own_nodes` says whether the slice leaves the choice of nodes to its devices.
+    `own_nodes` says whether the slice lets its devices select their nodes.
     """
     yield from names.dns_label((*path, "name"), device.name, "device name")
     yield from _attributes(path, device, limits)

@@ -1,4 +1,4 @@
-"""Edits of an object's text, of which fixes consist."""
+"""The edits of an object's text that make up a fix."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ class ObjectText:
         return end - 1 if end > position and self.text[end - 1] == "\r" else end
 
     def key(self, name: str, like: Extent) -> str:
-        """Return the key as it is to be written, in quotes if the key of the neighbour `like` is in quotes."""
+        """Return the key as it is written to the text. It is quoted if the neighbouring key `like` is quoted."""
         return f'"{name}"' if self.text[like.key_begin] == '"' else name
 
     def inner_lines(self, begin: int, end: int) -> list[int]:
-        """Return the start of each non-blank line that starts between the two positions."""
+        """Return the positions at which non-blank lines start between the two positions."""
         starts, at = [], self.text.find("\n", begin, end)
         while at >= 0:
             if at + 1 < end and self.text[at + 1 : self.line_stop(at + 1)].strip():
@@ -97,7 +97,7 @@ class ObjectText:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """Edits to an object's text, and the value of the field at `path` after the edits."""
+    """Edits to an object's text, and the resulting value of the field at `path`."""
 
     edits: list[CharEdit]
     path: FieldPath
@@ -112,7 +112,7 @@ class Mending:
     problem: Problem
     text: ObjectText
     newest: str
-    """The minor version of Kubernetes to validate for."""
+    """The minor version of Kubernetes to validate against."""
     gates: dict[str, bool]
 
     @property
@@ -254,7 +254,7 @@ def _indented(text: ObjectText, begin: int, end: int) -> list[CharEdit]:
 
 
 def up(text: ObjectText, path: FieldPath) -> list[CharEdit] | None:
-    """Return edits that replace the map at `path` with its own fields."""
+    """Return edits that move the fields of the map at `path` into the outer map and remove the inner map."""
     outer = text.extent(path)
     inner = [text.extent((*path, key)) for key in text.keys(path)]
     fields = [extent for extent in inner if extent is not None]

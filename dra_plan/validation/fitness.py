@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dra_plan.allocator import PoolDevice, PoolID
 from dra_plan.allocator.capacity import Steps, demand, short
@@ -65,10 +66,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check whether the devices in the input can meet the requests and constraints.
-
-    Nothing is checked without devices.
-    """
+    """Check whether the devices in the input can meet the requests and constraints, if the input has any devices."""
     if not given.pools or not given.knows_all_devices:
         return
     broken = [placed.pool.id for placed in given.pools if placed.pool.incomplete]

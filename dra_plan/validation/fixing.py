@@ -1,4 +1,4 @@
-"""The fixes for each rule. Each fix is certain; a correction that is only probable is a suggestion, not a fix.
+"""The fixes for each rule. A fix is certain; a correction that is only probable is a suggestion.
 
 `edits`, `corrections` and `comparison_fixes` change the text.
 """
@@ -31,7 +31,7 @@ class Fix:
     certain: str
     make: Callable[[Mending], Correction | None]
     reveals: bool = True
-    """Whether the fix may reveal more problems, because more of the object can then be read or checked."""
+    """Whether the fix may reveal more problems because more of the object can then be checked."""
 
 
 _NEWEST = Fix(
@@ -193,7 +193,7 @@ class _State:
 
 
 def fixed(sources: Sequence[Source], judge: Callable[[Reading], Judgement], target: Target) -> FixedInput:
-    """Return the sources after all findings of `judge` that have a fix have been fixed."""
+    """Return the sources after fixing all findings of `judge` for which there is a fix."""
     texts = {source.name: source.data.decode() for source in sources}
     state = first = _state(texts, {}, judge)
     refused: set[tuple[_Place, str, str]] = set()

@@ -108,7 +108,7 @@ def as_qualified(text: str) -> str:
 MOST_NAMED = 3
 
 EXISTS_WITH_VALUE = "operator Exists takes no value"
-"""The message for a toleration of a pod or a request that has both the operator Exists and a value."""
+"""The message for a toleration in a pod or request that has a value although its operator is Exists."""
 
 
 _ALIKE = 0.7
@@ -136,7 +136,7 @@ def count(number: int, noun: str) -> str:
 
 
 def none_of(number: int, noun: str, verb: str, whose: str = "") -> str:
-    """Return the beginning of a sentence that says that none of the things does what the verb says.
+    """Return the beginning of a sentence saying that something is true of none of the things.
 
     For example, `none of the 3 devices of WHOSE VERBs`, `neither of the 2 ...`, or `the only device ... does not VERB`.
     """
@@ -151,7 +151,7 @@ def _third(verb: str) -> str:
 
 
 def listed(names: Iterable[object], most: int = MOST_NAMED) -> str:
-    """Return the first `most` names, followed by the number of other names, if any."""
+    """Return the first `most` names, followed by the number of other names if there are any."""
     texts = [str(name) for name in names]
     more = len(texts) - most
     return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
@@ -168,5 +168,5 @@ def no_extended_resource(name: str) -> str:
 
 
 def absent_of(what: str, known: Iterable[str]) -> str:
-    """Return a message saying that the input has no such object, and which objects of the kind it has."""
+    """Return a message saying that the input lacks the object, and listing the known objects of the same kind."""
     return f"the input has no {what}; it has {listed(sorted(known))}"

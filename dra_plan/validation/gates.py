@@ -1,9 +1,8 @@
-"""Fields that the API server drops because their feature gates are off (DRA152), and what remains of the object."""
+"""Fields that the API server drops because their feature gates are off (DRA152)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace as with_changes
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -132,21 +131,20 @@ _FIELDS = {kind: _fields(kind) for kind in (*_GATED, *_PARTS)}
 class StoredObject(NamedTuple):
     """An object as the API server stores it.
 
-    `problems` contains one problem for each disabled gate that drops fields, at the first of these fields.
+    `problems` contains a problem for each disabled gate that causes fields to be dropped, located at the first such
+    field.
     """
 
     kept: Any
     problems: list[Problem]
     dropped: dict[FieldPath, str]
-    """The dropped fields, with the reason for each."""
+    """The dropped fields, and the reason for each."""
 
     def explained(self, problem: Problem) -> Problem:
-        """Return the problem. If a field is missing because the API server drops it, the message says so."""
+        """Return the problem. If it concerns a missing field that the API server drops, the message says so."""
         for path, reason in self.dropped.items():
             if path[:-1] == problem.path:
-                return with_changes(
-                    problem, message=f"{problem.message} ({reason.replace(' the field', f' {path[-1]}')})"
-                )
+                return replace(problem, message=f"{problem.message} ({reason.replace(' the field', f' {path[-1]}')})")
         return problem
 
 

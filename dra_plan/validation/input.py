@@ -45,7 +45,7 @@ class PlacedRequest:
 
     @property
     def written(self) -> ExactDeviceRequest | DeviceSubRequest | None:
-        """The request or alternative as it is in the manifest, or None if its form is unknown."""
+        """The request or alternative as written in the manifest, or None if its form is unknown."""
         request = self.want.claim.spec.devices.requests[self.want.request_index]
         return request.first_available[self.want.option_index] if request.first_available else request.exactly
 
@@ -73,7 +73,7 @@ class PlacedSlice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedPool:
-    """The slices of a pool's newest generation, and those of its older generations, in input order."""
+    """A pool's slices, in input order: those of the newest generation, and those of older generations."""
 
     pool: Pool
     newest: list[PlacedSlice]
@@ -123,7 +123,7 @@ class Input:
         return (one for one in self._skipped if (one.value.get("apiVersion"), one.value.get("kind")) == wanted)
 
     def template_makers(self) -> Iterator[tuple[str, tuple[str, str]]]:
-        """Yield the objects whose controllers create claim templates, with each template's namespace and name."""
+        """Yield the objects whose controllers create claim templates, and the namespace and name of each template."""
         for subject in self._skipped:
             value, metadata = subject.value, subject.value.get("metadata")
             name = made_template(value.get("apiVersion"), value.get("kind"), value)
@@ -132,7 +132,7 @@ class Input:
                 yield subject.label, (space if isinstance(space, str) and space else "default", name)
 
     def pods(self) -> Iterator[tuple[Subject, FieldPath, PodSpec]]:
-        """Yield the pod specs of all pods and workloads with their subjects, and with their paths in the objects."""
+        """Yield the pod specs of all pods and workloads, each with the subject and the path in the object."""
         for subject, obj in self._objects:
             if subject.kind is not None and subject.kind.pod_spec:
                 yield subject, subject.kind.pod_spec, pod_spec_of(obj)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sized
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from dra_plan.api.meta import FieldPath
 
@@ -25,13 +27,12 @@ TOO_LONG = refused(
 RULES = (TOO_MANY, TOO_LONG)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """A release's limits on the size of objects."""
 
     devices: int = 128
     costly_devices: int = 64
-    """The maximum number of devices in a slice with a device that has taints, list attributes or consumed counters."""
+    """The maximum number of devices in a slice if any of them has taints or list attributes, or consumes counters."""
     counter_sets: int = 8
     counters_per_set: int = 32
     counters_per_slice: int | None = None
@@ -43,7 +44,7 @@ class Limits:
     counters_share_slice: bool = False
     """Whether a slice may contain both counter sets and devices."""
     checks_amounts: bool = False
-    """Whether ranges are rejected that have negative amounts, amounts beyond int64, or a step of 0."""
+    """Whether ranges with negative amounts, with amounts beyond int64, or with a step of 0 are rejected."""
     thousandths: bool = False
     """Whether steps are counted in thousandths if a range has fractions. Otherwise, they are counted in whole units."""
 

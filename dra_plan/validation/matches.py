@@ -1,7 +1,6 @@
-"""The devices in the input that match selectors and have tolerated taints, as the allocator itself decides.
+"""The devices in the input that match selectors and whose taints are tolerated, by the allocator's own rules.
 
-Each result is computed once. Devices with equal published values are evaluated only once, and the total cost of all
-evaluations is limited.
+Devices with equal published values are evaluated only once, and the total cost of all evaluations is limited.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from dra_plan.explanation.selectors import Publications
 from dra_plan.releases import Target
 
 BUDGET = 1_000_000
-"""The maximum total cost of the costly evaluations in one run, in the API server's cost units."""
+"""The maximum total cost in one run, in the API server's cost units. Cheap evaluations are not counted."""
 CHEAP = 1_000
-"""The maximum cost of an evaluation that does not count towards the budget. Typical selectors cost about ten units."""
+"""The maximum cost of a cheap evaluation. Typical selectors cost about ten units."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenDevices:
-    """Some of the devices in the input, grouped by their published values.
+    """Some of the devices in the input, in groups with equal published values.
 
-    Selectors cannot distinguish the devices of a group. The groups are in the order of their first devices, and the
-    devices of each group are in input order.
+    Selectors cannot distinguish the devices of a group. Groups are in the order of their first devices, and the devices
+    of each group are in input order.
     """
 
     kinds: Sequence[Sequence[PoolDevice]]
@@ -73,7 +72,7 @@ class Offer:
 
     @cached_property
     def on_one_node(self) -> int:
-        """The largest number of these devices that one node has.
+        """The largest number of these devices on any node.
 
         Devices without a node name are counted for every node.
         """
@@ -119,7 +118,7 @@ class Matches:
         return self._all.publications
 
     def hint(self, conditions: Sequence[SelectorCondition]) -> SelectorHint | None:
-        """Return what the last condition was probably meant to be, or None if it is true for at least one device."""
+        """Return what the last condition was probably meant to be, or None if it is true for any of the devices."""
         outcome = self.outcome(conditions)
         if outcome is None or outcome.holds or not outcome.asked or self._left < 0:
             return None
@@ -130,7 +129,7 @@ class Matches:
         return self._hints[key]
 
     def key(self, conditions: Sequence[SelectorCondition]) -> tuple[str, ...]:
-        """Return a key that is equal for lists of conditions with the same result."""
+        """Return a key that is equal for lists of conditions that give the same result."""
         return tuple(condition.expression for condition in conditions)
 
     def of(self, conditions: Sequence[SelectorCondition]) -> ChosenDevices | None:
@@ -162,9 +161,9 @@ class Matches:
         return self._outcomes[key]
 
     def first_failing(self, condition: SelectorCondition, devices: ChosenDevices) -> PoolDevice | None:
-        """Return the first device on which the condition fails, or None if it does not fail on any device.
+        """Return the first device on which the condition fails, or None if there is none.
 
-        A device whose result is unknown is treated as one on which the condition fails.
+        The condition is assumed to fail on devices for which the result is unknown.
         """
         for device in devices.examples:
             if self._left < 0:

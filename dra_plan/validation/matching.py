@@ -1,9 +1,13 @@
-"""Rules about selectors and the devices in the input (DRA220 to DRA223). Selectors that do not compile are skipped."""
+"""Rules about selectors that depend on the devices in the input (DRA220 to DRA223).
+
+Selectors that do not compile are skipped.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import SelectorCondition, class_conditions

@@ -84,7 +84,7 @@ def _version(api_version: str) -> str:
 def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Iterator[Problem]:
     """Check an object's name, which must be a DNS subdomain, and its generateName, which may end with a dash.
 
-    If `generated` is not set, the name generated from generateName is checked instead of generateName.
+    If `generated` is not set, a name generated from generateName is checked, and not generateName itself.
     """
     if metadata.name:
         yield from names.subdomain((*path, "name"), metadata.name, "object name")
@@ -100,9 +100,9 @@ def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Ite
 
 
 def check_written(path: FieldPath, written: Any, *, counted: bool) -> Iterator[Problem]:
-    """Check the metadata that controllers and the API server write, which dra-plan does not use otherwise.
+    """Check metadata that controllers and the API server write. dra-plan does not use this metadata otherwise.
 
-    `counted` says whether the API server ignores the given generation because it counts the generation itself.
+    `counted` says whether the API server counts the generation itself and ignores the given value.
     """
     if not isinstance(written, dict):
         return
@@ -131,10 +131,7 @@ def _managed(path: FieldPath, entry: dict[str, Any]) -> Iterator[Problem]:
 
 
 def check_copied(path: FieldPath, metadata: ObjectMeta, written: Any) -> Iterator[Problem]:
-    """Check the metadata that a claim template gives to its claims.
-
-    `written` is the metadata as it is in the manifest.
-    """
+    """Check the metadata that claims get from a claim template. `written` is the metadata as it is in the manifest."""
     yield from check(metadata, path)
     for name, value in (written if isinstance(written, dict) else {}).items():
         # Missing values and empty strings count as not set; empty lists and other zeros count as set.

@@ -1,9 +1,10 @@
-"""Rules about the format and uniqueness of names, and about required texts (DRA10x), for the checks of all kinds."""
+"""Rules about the format and uniqueness of names, and about required texts (DRA10x). All kinds share them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dra_plan.api.meta import FieldPath
 from dra_plan.manifests.faults import TEMPLATE
@@ -100,7 +101,7 @@ def _formatted(
 
 
 def is_template(text: str) -> bool:
-    """Return whether the text contains a template placeholder, such as one of Helm, that was not rendered."""
+    """Return whether the text contains a placeholder that was not rendered, such as a Helm expression."""
     return "{{" in text
 
 
@@ -110,7 +111,7 @@ def _why(text: str, words: str) -> str:
 
 
 def required(path: FieldPath, text: str) -> Iterator[Problem]:
-    """Check that a required text is not empty. The schema rules already report a missing text."""
+    """Check that a text is not empty. The schema rules report a field that is missing."""
     if not text:
         yield MISSING_FIELD.at(path, "missing or empty")
 
@@ -144,10 +145,7 @@ def unique(entries: Iterable[tuple[FieldPath, str]], noun: str) -> Iterator[Prob
 
 
 def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[Problem]:
-    """Check the key of a label, taint or condition.
-
-    `read` is the key that the API server checks, if it converts the key.
-    """
+    """Check the key of a label, taint or condition. `read` is the key in the form that the API server checks."""
     if not formats.is_label_name(text if read is None else read):
         yield replace(
             BAD_LABEL.at(path, no_label_name(text)),

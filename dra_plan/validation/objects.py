@@ -1,4 +1,4 @@
-"""The checks of single objects of every kind, and of objects that are listed twice."""
+"""Checks of single objects of every kind, and of objects that are listed twice."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _where(first: Subject, again: Subject) -> str:
 
 
 def of_one(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
-    """Yield every problem that is visible in the object's text or in its decoded form."""
+    """Yield every problem that is visible in the object alone."""
     yield from subject.problems
     if (subject.value.get("apiVersion"), subject.value.get("kind")) == _QUOTA:
         yield from resources.check_quota(subject.value)
@@ -171,7 +171,7 @@ def of_one(subject: Subject, target: Target, config: RuntimeConfig | None) -> It
 def version(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
     """Check whether the object's API version is served, and whether it is deprecated.
 
-    An object with a UID comes from an API server that serves its version.
+    If the object has a UID, it comes from an API server that serves the version.
     """
     kind, obj = subject.kind, subject.obj
     if kind is None or not served.is_versioned(kind):

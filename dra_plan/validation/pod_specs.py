@@ -1,7 +1,7 @@
-"""Rules about the pod specs of new pods and of templates (DRA149, DRA151, DRA165, DRA168, DRA171).
+"""Rules of the API server about new pods and pod templates (`ValidatePodSpec`; DRA149, DRA151, DRA165, DRA168, DRA171).
 
-They are the API server's own rules (`ValidatePodSpec`). `resources` checks requests and limits. Fields that do not
-affect scheduling (probes, volumes, security) are not checked.
+`resources` checks requests and limits. Fields that do not affect scheduling (probes, volumes, security) are not
+checked.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ Slices can contradict each other only if one node sees them both.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dra_plan.allocator import AllocationError, PoolID
 from dra_plan.allocator.pools import PoolSlice, targets
@@ -26,16 +27,16 @@ from .subject import Subject
 
 
 class Sighting:
-    """The slices that a node can see together. It knows the nodes in the input and the nodes that slices name."""
+    """Determines which slices a node can see together, for the nodes in the input and the nodes that slices name."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
         self._known: Remembered[tuple[PoolSlice, PoolSlice], bool] = Remembered()
 
     def joins(self, one: PoolSlice, other: PoolSlice) -> bool:
-        """Return whether there can be a node that sees both slices.
+        """Return whether a node may see both slices.
 
-        This may be a known node, or an unknown node that matches both node selectors.
+        It may be a known node, or an unknown node that matches both node selectors.
         """
         spec, beside = one.object.spec, other.object.spec
         if spec.node_name and beside.node_name:

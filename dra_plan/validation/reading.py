@@ -1,4 +1,4 @@
-"""Reading of manifests for validation. Only text that is not a document is rejected; contents are validated later."""
+"""Reading of manifests for validation. Text that is not a document is rejected; the contents are validated later."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import API_VERSION, KIND, ClusterInfo, Inventory, WrittenText
@@ -34,8 +35,7 @@ from .rule import Finding, Problem
 from .subject import MOST_SHOWN, Subject
 
 
-@dataclass(slots=True)
-class Reading:
+class Reading(Struct):
     """What was read: the objects in input order, their texts with comments, and all sources."""
 
     subjects: list[Subject] = field(default_factory=list)
@@ -74,7 +74,7 @@ def read(
     namespace: str = "default",
     before: Sequence[Source] = (),
 ) -> Reading:
-    """Return all objects in the sources `before` and in the paths, in this order.
+    """Return all objects in the sources `before`, and then in the paths.
 
     Documents that cannot be read are listed in `unread`. Raises `ManifestErrors` if a file cannot be read, or if there
     is nothing to read.
@@ -141,7 +141,7 @@ def _unread(fault: Fault, source: Source) -> tuple[Subject, Problem, Finding]:
 
 
 def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
-    """Return all objects in a text, which findings call `name`.
+    """Return all objects in a text. Findings refer to the text as `name`.
 
     Documents that cannot be read are listed in `unread`.
     """
@@ -153,7 +153,7 @@ def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
 
 
 def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default") -> list[Subject]:
-    """Return subjects for plain objects without a file. Raises `ManifestErrors` for a malformed List."""
+    """Return subjects for plain objects that are not in a file. Raises `ManifestErrors` for a malformed List."""
     report = Report()
     subjects = [_subject(item, namespace) for value in values for item in unwrap(dict(value), Place(""), report)]
     if report.faults:
@@ -162,9 +162,9 @@ def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default
 
 
 def of_written(written: WrittenText, place: Place, namespace: str) -> Subject | None:
-    """Return a subject for the text of an object in an inventory, or None if the inventory does not store the text.
+    """Return a subject for the text of an object in an inventory, or None if the inventory does not have the text.
 
-    Its place is only the position at which the object begins.
+    The place of the subject is only the position at which the object begins.
     """
     if not written.data:
         return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from dra_plan.api.core import Namespace, Pod, PodResourceClaim, PodSpec
 from dra_plan.api.meta import FieldPath
@@ -155,8 +156,7 @@ def _extended(given: Input) -> Found:
             first[name] = subject.name
 
 
-@dataclass(frozen=True, slots=True)
-class _KnownClaims:
+class _KnownClaims(Struct, frozen=True):
     """Claims and templates by (namespace, name)."""
 
     claims: dict[tuple[str, str], ResourceClaimSpec]

@@ -1,17 +1,17 @@
-"""Whether the API server accepts the planned pods and workloads, with their claims, templates and classes.
+"""Checks that the API server accepts the planned pods and workloads, and their claims, templates and classes.
 
-Objects are checked one by one, so that every command can check what it plans; a rejected object is never part of a
-positive result. `run` validates whole inputs.
+Every command checks the objects that it plans, and a rejected object is never part of a positive result. `run`
+validates whole inputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod
@@ -61,7 +61,7 @@ class ApiServerRefusals:
         self._labels = {one.metadata.name: one.metadata.labels or {} for one in inventory.namespaces}
 
     def of(self, asked: Question) -> tuple[Finding, ...]:
-        """Return the findings because of which the API server rejects the object, an object that it needs, or its pods.
+        """Return the findings that make the API server reject the object, an object that it needs, or its pods.
 
         The object's own findings come first, then those of its controllers in the input, and then those of the claims,
         templates and classes, in the order in which the object names them.

@@ -1,6 +1,6 @@
-"""Every rule by its code, and the selection of rules by options, settings and YAML comments.
+"""Every rule by code, and the selection of rules by options, settings and YAML comments.
 
-A code is never reused, and the subject of its rule never changes.
+A code is never reused, and always refers to the same subject.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ ALL = "DRA"
 
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
-    """The selected rules, and the rules that are ignored in files whose names match a shell pattern."""
+    """The selected rules, and the rules to ignore in files that match a shell pattern."""
 
     select: tuple[str, ...] = (ALL,)
     ignore: tuple[str, ...] = ()
@@ -116,13 +116,13 @@ class RuleSelection:
 
 
 def check(code: str) -> None:
-    """Raise UsageError unless the code of at least one rule begins with the text."""
+    """Check that a rule's code begins with the text. Raises UsageError otherwise."""
     if problem := unknown_code(code):
         raise UsageError(problem)
 
 
 def unknown_code(code: str) -> str:
-    """Return an error message if no rule's code begins with the text, and otherwise ""."""
+    """Return an error message if no rule's code begins with the text, or "" otherwise."""
     if code and any(known.startswith(code) for known in RULES):
         return ""
     if near := nearest(code, RULES):
@@ -149,9 +149,9 @@ _SEPARATOR = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 
 
 class SparedLines(NamedTuple):
-    """A range of lines in which the rules with these code prefixes are suppressed.
+    """A range of lines in which rules with these code prefixes are suppressed.
 
-    Line numbers start at 1, and the last line is included.
+    Lines are numbered from 1, and the range includes its last line.
     """
 
     first: int
@@ -165,7 +165,7 @@ class SparedLines(NamedTuple):
 
 
 class CommentMistake(NamedTuple):
-    """A comment that suppresses less than it seems to, and the reason. Line numbers start at 1."""
+    """A comment that suppresses less than it seems to, and the reason. Lines are numbered from 1."""
 
     file: str
     line: int
@@ -173,7 +173,7 @@ class CommentMistake(NamedTuple):
 
 
 class Comments:
-    """The comments that suppress findings, in all sources."""
+    """The comments in all sources that suppress findings."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._spared = {name: spared_by(text) for name, text in texts.items()}
@@ -201,9 +201,9 @@ def spared_by(text: str) -> list[SparedLines]:
 
 
 def mistakes_in(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the mistake for each comment that is meant to suppress findings but does not.
+    """Yield each comment that is meant to suppress findings but does not work, as its line and the mistake.
 
-    Unknown codes are mistakes too.
+    Naming an unknown code is also a mistake.
     """
     for number, line in enumerate(text.split("\n"), 1):
         match, meant = _COMMENT.search(line), _DIRECTIVE.search(line)

@@ -221,7 +221,7 @@ def _request(container: Container, name: str) -> Quantity | None:
 
 
 def check_quota(value: Mapping[str, Any]) -> Iterator[Problem]:
-    """Check the limits of a ResourceQuota as they are in the manifest (upstream: `ValidateResourceQuotaSpec`)."""
+    """Check the limits of a ResourceQuota as written in the manifest (upstream: `ValidateResourceQuotaSpec`)."""
     hard = value_at(value, ("spec", "hard"))
     for name, limit in (hard if isinstance(hard, dict) else {}).items():
         if not isinstance(name, str):

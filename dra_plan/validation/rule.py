@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import IntEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from dra_plan.api.meta import FieldPath
 from dra_plan.documents.findings import FindingEntry, Refuser, RuleEntry, SourceExcerpt
@@ -20,8 +22,7 @@ class Severity(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A rule of `validate`: its stable code, its title, why it matters, and how to fix a violation."""
 
     code: str
@@ -30,25 +31,21 @@ class Rule:
     why: str
     fix: str
     refused_by: Refuser | None = None
-    """The component that rejects a violation, or None if the rule is only advice or follows from other objects."""
+    """The component that rejects a violation. None if the rule is only advice, or depends on other objects."""
 
     def entry(self) -> RuleEntry:
         """Return the rule as an entry of a document."""
         return RuleEntry(code=self.code, severity=str(self.severity), title=self.title, why=self.why, fix=self.fix)
 
     def at(self, path: FieldPath, message: str, suggestion: str = "") -> Problem:
-        """Return a problem with the field at the v1 path `path`.
-
-        `suggestion` is the corrected text, if there is one.
-        """
+        """Return a problem with the field at the v1 path `path`. `suggestion` is the corrected text, if any."""
         return Problem(self, path, message, suggestion)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A violation of a rule by an object.
 
-    The path is the one in v1. It is converted to the path in the manifest when the problem is reported.
+    The path is a v1 path, which is converted to the path in the manifest when the problem is reported.
     """
 
     rule: Rule
@@ -56,11 +53,11 @@ class Problem:
     message: str
     suggestion: str = ""
     written: bool = False
-    """Whether the path is already the one in the manifest."""
+    """Whether the path is already the path in the manifest."""
     of_key: bool = False
-    """Whether the key, not the value, is wrong."""
+    """Whether the key is wrong, and not the value."""
     offset: int | None = None
-    """The position in the field's text, in characters, or None for the whole field."""
+    """The position in the field's text in characters, or None for the whole field."""
     field: str = ""
     """The API server's name of the field, if it differs from the path."""
     value: str = ""
@@ -74,25 +71,22 @@ class Problem:
 
 
 def refused(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that is enforced when an object is written, by the API server or by kubectl's strict decoding."""
+    """Return a rule that the API server or kubectl's strict decoding enforces when an object is written."""
     return Rule(code, Severity.ERROR, title, why, fix, "APIServer")
 
 
 def unschedulable(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule whose violation makes pods stay pending or devices stay unused."""
+    """Return a rule whose violation leaves pods pending or devices unused."""
     return Rule(code, Severity.ERROR, title, why, fix, "Scheduler")
 
 
 def error(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that is violated only by mistake, although neither the API server nor the scheduler enforces it."""
+    """Return a rule that is violated only by mistake. Neither the API server nor the scheduler enforces it."""
     return Rule(code, Severity.ERROR, title, why, fix)
 
 
 def warning(code: str, title: str, why: str, fix: str, refused_by: Refuser | None = None) -> Rule:
-    """Return a rule whose violation is probably a mistake.
-
-    `refused_by` is the component that rejects it, if there is one.
-    """
+    """Return a rule whose violation is probably a mistake. `refused_by` is the component that rejects it, if any."""
     return Rule(code, Severity.WARNING, title, why, fix, refused_by)
 
 
@@ -105,8 +99,7 @@ def info(code: str, title: str, why: str, fix: str) -> Rule:
 # Findings are ready for any output.
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A violation of a rule, and its position in the input.
 
     Lines and columns are numbered from 1, and 0 means unknown. The end is exclusive. `file` is the name that the user
@@ -125,7 +118,7 @@ class Finding:
     end_line: int = 0
     end_column: int = 0
     field_line: int = 0
-    """The line of the field's key, which may have a comment at its end. The value may begin on a later line."""
+    """The line of the field's key, at the end of which a comment may be. The value may begin on a later line."""
     excerpt: SourceExcerpt | None = None
 
     @property

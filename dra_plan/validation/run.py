@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
+
+from msgspec.structs import replace
 
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
 from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
@@ -29,12 +31,12 @@ class Judgement:
 
     - `objects`: the number of checked objects
     - `spared`: the number of findings that comments or settings suppressed
-    - `untried`: the number of selectors that were not evaluated on all devices, because the budget was used up
+    - `untried`: the number of selectors that were not evaluated on all devices because this would have cost too much
     """
 
     findings: tuple[Finding, ...]
     broken: tuple[tuple[Subject, Problem], ...]
-    """The object and the problem of each finding, in the order of the findings."""
+    """The object and the problem of each finding, in the same order as the findings."""
     spared: int
     objects: int
     untried: int = 0
@@ -54,7 +56,7 @@ def judge(
     """Return all findings that are not suppressed, sorted by place.
 
     If `ignore_unknown` is set, fields that are not in any schema are not reported. Objects that are also in `against`
-    are validated as updates. `runtime_config` selects the API versions that the API server serves, and None means all
+    are validated as updates. `runtime_config` selects the API versions that the API server serves; None means all
     versions that the release can serve.
     """
     comments = Comments(reading.texts)

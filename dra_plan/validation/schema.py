@@ -1,10 +1,11 @@
-"""Rules of the published schemas about headers, types, unknown and required fields, and versions (DRA0xx)."""
+"""Rules from the published schemas: headers, types, unknown and required fields, and versions (DRA0xx)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from dra_plan.api.go_text import go_quote
 from dra_plan.api.meta import FieldPath
@@ -152,7 +153,7 @@ _MEND_SHOWN = 6
 
 
 def header_problems(header: Header) -> Iterator[Problem]:
-    """Yield the problems that leave the kind of an object unknown."""
+    """Yield the problems that make it impossible to tell an object's kind."""
     if header.api_version in (None, "") and header.kind in (None, ""):
         yield NO_HEADER.at((), "has neither apiVersion nor kind, and so is no manifest")
         return
@@ -164,14 +165,14 @@ def header_problems(header: Header) -> Iterator[Problem]:
 
 
 def unknown_version(api_version: str, kind: Kind) -> Problem:
-    """Return the problem with an apiVersion that never existed in a known API group."""
+    """Return the problem with an apiVersion that was never published, in an API group that is known."""
     return next(removed(api_version), None) or wrong_version(
         UNKNOWN_VERSION, f"there is no {kind.name} in {api_version}", kind.api_version
     )
 
 
 def removed(api_version: str) -> Iterator[Problem]:
-    """Yield a problem if the object is of the first DRA API, which cannot be fixed by changing only the apiVersion."""
+    """Yield the problem with an object of the first DRA API. Changing only the apiVersion does not fix it."""
     if message := kinds.removed(api_version):
         yield UNKNOWN_VERSION.at(("apiVersion",), message)
 
@@ -195,12 +196,12 @@ def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
 
 
 def undecodable(reason: str) -> Problem:
-    """Return the problem with an object that cannot be decoded for a reason that no other rule covers."""
+    """Return the problem with an object that cannot be decoded. No other rule covers the reason."""
     return UNDECODABLE.at((), f"can't be decoded: {reason}")
 
 
 def problems(value: dict[str, Any], decoded: DecodedFields, kind: Kind, version: str) -> Iterator[Problem]:
-    """Yield the schema problems found when decoding the object with the schema of its own API version."""
+    """Yield the problems that were found when the object was decoded with the schema of its own API version."""
     for path, message, hint in decoded.wrong:
         yield Problem(WRONG_TYPE, path, message, hint, written=True)
     for path in decoded.missing:

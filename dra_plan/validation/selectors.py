@@ -1,13 +1,14 @@
-"""Rules about CEL selectors, node selectors, taints and tolerations (DRA12x, DRA131, DRA137, DRA138, DRA154).
+"""Rules of the API server about selectors, taints and tolerations (DRA12x, DRA131, DRA137, DRA138, DRA154).
 
-They are the API server's own rules. CEL selectors are compiled, and their cost estimated, by the rules for new
-expressions. `matching` evaluates selectors on the devices in the input.
+CEL selectors are compiled, and their cost is estimated, by the rules for new expressions. `matching` evaluates
+selectors on the devices in the input.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from dra_plan.api.go_text import label_key_problems, label_value_problems
@@ -81,7 +82,7 @@ def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
 
 
 def hinted(problem: Problem, published: Publications, target: Target) -> Problem:
-    """Return the problem. If its expression does not compile, the expression that was probably meant is added."""
+    """Return the problem with the expression that was probably meant, if its own expression does not compile."""
     if problem.rule is not DOES_NOT_COMPILE or not problem.expression:
         return problem
 
@@ -223,7 +224,7 @@ _EFFECTS = ("None", "NoSchedule", "NoExecute")
 
 
 def selector(path: FieldPath, given: DeviceTaintSelector | None) -> Iterator[Problem]:
-    """Check the names in the device selector of a taint rule."""
+    """Check the names in the device selector of a DeviceTaintRule."""
     if given is not None and given.driver is not None:
         yield from names.driver((*path, "driver"), given.driver)
     if given is not None and given.pool is not None:

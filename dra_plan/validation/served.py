@@ -11,10 +11,7 @@ from dra_plan.releases import Target
 
 DRA = "resource.k8s.io"
 RuntimeConfig = Mapping[str, bool]
-"""The keys and values of `--runtime-config`.
-
-A key is `api/all`, `api/beta`, or GROUP/VERSION with an optional /RESOURCE.
-"""
+"""The settings in `--runtime-config`. A key is `api/all`, `api/beta`, or GROUP/VERSION, optionally with /RESOURCE."""
 
 _COULD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "DeviceTaintRule": {
@@ -35,7 +32,7 @@ _ENTRY = re.compile(r"[a-z0-9.-]+/[a-z0-9]+(/[a-z]+)?\Z")
 
 
 def is_versioned(kind: Kind) -> bool:
-    """Return whether the served versions of this kind depend on the release or on the API server's configuration."""
+    """Return whether releases or API servers differ in the versions of this kind that they serve."""
     return kind.group == DRA or kind.name in _COULD
 
 

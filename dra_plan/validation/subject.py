@@ -1,11 +1,11 @@
-"""An object to validate, and the text that a finding about it marks in the manifest."""
+"""An object to validate, and the text in the manifest that a finding marks."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from dra_plan.api.meta import FieldPath, Object
 from dra_plan.documents.findings import SourceExcerpt
@@ -21,7 +21,7 @@ from .rule import Finding, Problem
 # This is the value, the key, or the nearest existing field.
 
 MOST_SHOWN = 240
-"""The maximum number of characters in an excerpt. Longer lines are shown only around the marked text."""
+"""The maximum number of characters in an excerpt. Of a longer line, only the part around the marked text is shown."""
 _BEFORE = 80
 """The maximum number of characters before the place in the excerpt of a long line."""
 
@@ -138,11 +138,11 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     name: str = ""
     obj: Object | None = None
     problems: tuple[Problem, ...] = ()
-    """The problems that were found when the object was read."""
+    """The problems found while reading the object."""
     faults: tuple[FieldPath, ...] = ()
-    """The paths, in the manifest, of fields that cannot be decoded. `obj` has their probable values."""
+    """The paths of fields in the manifest that cannot be decoded. `obj` contains their probable values."""
     lost: bool = False
-    """Whether the probable value of one of these fields is unknown."""
+    """Whether any of these fields has no probable value."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -151,13 +151,13 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_flat(self) -> bool:
-        """Whether requests have the fields of `exactly`, and devices those of `basic`, directly in this API version."""
+        """Whether this API version has no `exactly` in requests, but has `basic` in devices."""
         return self.version in FLAT_VERSIONS
 
     def follows_from_fault(self, problem: Problem) -> bool:
-        """Return whether the problem follows from a field that cannot be decoded.
+        """Return whether the problem is only a consequence of a field that cannot be decoded.
 
-        It does if it concerns the field, a part of the field, or the parent of the field.
+        This is the case if the problem concerns the field, a part of it, or its parent.
         """
         if not self.faults or problem in self.problems:
             return False
@@ -165,7 +165,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
         return any(path[: len(fault)] == fault or path == fault[:-1] for fault in self.faults)
 
     def as_written(self, path: FieldPath) -> FieldPath:
-        """Return the path of a v1 field in the object's own API version and form."""
+        """Return the path that a v1 field has in the object as it is written."""
         if self.kind is None or not self.is_flat:
             if self.kind is not None and is_flat(self.value, self.kind, path):
                 return flattened(self.kind, path)
@@ -192,7 +192,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
         return path
 
     def finding(self, problem: Problem) -> Finding:
-        """Return the problem as a finding with its place in the input."""
+        """Return the problem as a finding, with its place in the input."""
         path = problem.path if problem.written else self.as_written(problem.path)
         document = self.place.find_text()
         found = Finding(

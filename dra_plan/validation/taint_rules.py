@@ -1,4 +1,4 @@
-"""Rules about DeviceTaintRules and the devices in the input (DRA250 to DRA252)."""
+"""Rules about DeviceTaintRules that depend on the devices in the input (DRA250 to DRA252)."""
 
 from __future__ import annotations
 

@@ -62,9 +62,9 @@ _AS_A_WHOLE: tuple[FieldPath, ...] = (("spec", "selectors"), ("spec", "config"))
 def as_updates(
     found: Iterable[tuple[Subject, Problem]], subjects: Sequence[Subject], against: Iterable[Subject], target: Target
 ) -> Iterator[tuple[Subject, Problem]]:
-    """Yield the problems with the subjects. A subject is an update if `against` contains the same object.
+    """Yield the problems with the subjects. A subject is validated as an update if `against` contains the object.
 
-    For an update, existing problems are left out, and changes to immutable fields are added.
+    For an update, problems that the old object already has are left out, and changes to immutable fields are added.
     """
     old = {subject.key: subject for subject in against if _is_named(subject)}
     pairs = {subject: old[subject.key] for subject in subjects if _is_named(subject) and subject.key in old}

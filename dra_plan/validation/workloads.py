@@ -94,7 +94,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check(workload: AnyWorkload, template_path: FieldPath, written: Mapping[str, Any]) -> Iterator[Problem]:
-    """Check a workload as it is in the manifest, except for the pod spec in the template at `template_path`."""
+    """Check a workload as written in the manifest, except for the pod spec in its template."""
     template = pod_template(workload)
     if isinstance(workload, CustomWorkload):
         return

@@ -1,4 +1,4 @@
-"""Two edits: apply objects to a cluster, and restart every pod."""
+"""Edits that apply objects to a cluster, and that restart every pod."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> UsageError:
 
 
 def with_node(inventory: Inventory, changed: Node) -> list[Node]:
-    """Return all nodes, with the changed node in place of the node of the same name."""
+    """Return all nodes, after replacing the node that has the name of the changed node."""
     name = changed.metadata.name
     return [changed if node.metadata.name == name else node for node in inventory.nodes]
 
@@ -95,7 +95,7 @@ class Cordon:
 
 
 def cordoned(node: Node) -> Node:
-    """Return the node marked as unschedulable, with the taint that the node controller adds."""
+    """Return the node, marked as unschedulable and with the taint that the node controller adds."""
     taints = [taint for taint in node.spec.taints if (taint.key, taint.effect) != (UNSCHEDULABLE.key, "NoSchedule")]
     return structs.replace(node, spec=structs.replace(node.spec, unschedulable=True, taints=[*taints, UNSCHEDULABLE]))
 
@@ -110,7 +110,7 @@ _LEFT_TO_NODES = ("DaemonSet", "Node")
 
 @dataclass(frozen=True)
 class Departed:
-    """The cluster after some pods have left, and what happened to their claims."""
+    """The cluster after some pods have left, with the effects on their claims."""
 
     inventory: Inventory
     claims_gone: list[ObjectName]
@@ -118,7 +118,7 @@ class Departed:
 
 
 def belongs_to_node(pod: Pod) -> bool:
-    """Return whether a drain leaves the pod on its node, because it is a DaemonSet pod or a static pod."""
+    """Return whether the pod stays on its node during a drain because it is a DaemonSet pod or a static pod."""
     controller = pod.metadata.controller
     return controller is not None and controller.kind in _LEFT_TO_NODES
 
@@ -126,8 +126,8 @@ def belongs_to_node(pod: Pod) -> bool:
 def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None) -> Departed:
     """Return the cluster after these pods have left. `index`, if given, is the index of the inventory.
 
-    Claims that the pods control are deleted, and other claims are no longer reserved for the pods. A claim that is not
-    reserved for any other pod loses its devices (KEP-4381: the claim controller deallocates a claim when
+    Claims that the pods control are deleted. Other claims are no longer reserved for the pods, and lose their devices
+    if they are not reserved for any other pod (KEP-4381: the claim controller deallocates a claim when
     `status.reservedFor` becomes empty).
     """
     if not pods:
@@ -154,11 +154,11 @@ def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None
 
 
 def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreates: bool = False) -> Departed:
-    """Return the cluster after these pods have left, with replacements for those that are recreated.
+    """Return the cluster after these pods have left and their replacements, if any, have been created.
 
-    Replacements come last in the list of pods, and are recorded as `returning` because they may not exist immediately:
-    a StatefulSet, for example, may create its pods in order. If `recreates` is set, pods without a controller are
-    recreated too. `index` is the index of the inventory.
+    Replacements come last in the list of pods. They are recorded as `returning`, because they may not exist
+    immediately: a StatefulSet, for example, may create its pods in order. If `recreates` is set, pods without a
+    controller also get replacements. `index` is the index of the inventory.
     """
     departed = depart(inventory, pods, index)
     returning = [pod for pod in pods if comes_back(pod) or (recreates and is_bare(pod))]
@@ -226,10 +226,10 @@ class _Users:
 
 
 def successor(pod: Pod, time: str | None, version: str = "") -> Pod:
-    """Return the pod that a controller creates to replace the given pod, without a node or claims.
+    """Return the pod that a controller creates to replace the given pod. The new pod has no node and no claims.
 
-    It keeps the pod's name, so that results can be compared. `time` is its creation time, and `version` its resource
-    version.
+    The new pod keeps the old name, so that results can be compared. `time` is the creation time, and `version` the
+    resource version.
     """
     metadata = structs.replace(
         pod.metadata,
@@ -243,10 +243,10 @@ def successor(pod: Pod, time: str | None, version: str = "") -> Pod:
 
 
 def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
-    """Return the new claims of the pod's replacement whose templates are missing from the input.
+    """Return the claims of the pod's replacement that come from templates missing from the input.
 
-    Each claim gets the spec of the pod's old claim, because a claim's spec cannot change and so still matches the
-    template it was created from.
+    Each has the spec of the corresponding old claim, which is the same as that of the template, because the spec of a
+    claim cannot change.
     """
     heir = successor(pod, None)
     made = []
@@ -270,7 +270,7 @@ def pod_name(pod: Pod) -> ObjectName:
 # These pods have to leave, and are known only because claims are reserved for them.
 
 MOST_NAMED = 3
-"""The maximum number of pods that the warning names."""
+"""The maximum number of pods that a warning about missing pods names."""
 
 
 def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notice:
@@ -338,7 +338,7 @@ def _notices(node: Node, ending: Iterable[Pod], index: Index, event: tuple[str, 
 
 
 def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
-    """Return the disruption budgets for which `kubectl drain` would wait before evicting these pods."""
+    """Return the disruption budgets that make `kubectl drain` wait before it evicts these pods."""
     return [
         HeldDrain(
             namespace=hold.namespace,
@@ -351,7 +351,10 @@ def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
 
 
 def is_bare(pod: Pod) -> bool:
-    """Return whether the pod has neither finished nor is being deleted, and no controller would recreate it."""
+    """Return whether deleting the pod would be permanent because no controller recreates it.
+
+    The result is False for pods that have finished or are already being deleted.
+    """
     return pod.metadata.controller is None and pod.metadata.deletion_timestamp is None and not ended(pod)
 
 
@@ -405,10 +408,10 @@ def pod_of(inventory: Inventory, namespace: str, name: str) -> Pod:
 
 @dataclass(frozen=True)
 class Bind:
-    """An edit that binds a pod to a node and reserves the pod's claims for the pod, even if the pod does not fit.
+    """An edit that binds a pod to a node and reserves the pod's claims for it. Whether the pod fits is not checked.
 
-    `claims` contains all of the pod's claims, with their allocations. Each one is added to the input or replaces the
-    claim of the same name. The status of `pod` names the pod's generated claims.
+    `claims` contains all of the pod's claims with their allocations. They are added to the input, or replace claims of
+    the same name. The status of `pod` names the pod's generated claims.
     """
 
     pod: Pod
@@ -443,12 +446,13 @@ class Bind:
 class Without:
     """An edit that removes an object and everything that the garbage collector deletes with it.
 
-    - pod: the claims that the pod controls
-    - workload: the objects that the workload controls
-    - namespace: all objects in the namespace, even if the input has no Namespace object
-    - node: its node-local slices and its pods; controllers recreate the pods, except for DaemonSet pods and static pods
+    - For a pod: the claims that the pod controls
+    - For a workload: the objects that the workload controls
+    - For a namespace: all objects in it, even if the input has no Namespace object
+    - For a node: its node-local slices and its pods, most of which controllers recreate, but not DaemonSet pods and
+      static pods
 
-    `kind` is any name that kubectl accepts for the kind. Without a namespace, the object may be in any namespace.
+    `kind` is any name that kubectl accepts for the kind. If no namespace is given, all namespaces are searched.
     """
 
     kind: str

@@ -45,7 +45,7 @@ class NodeCopy:
 
 @dataclass(frozen=True)
 class NodeModel:
-    """A node that can be copied, with the slices, storage drivers, pods and claims that each copy gets."""
+    """A node that can be copied, with the slices, storage drivers, pods and claims to create for each copy."""
 
     node: Node
     slices: list[ResourceSlice]
@@ -53,14 +53,14 @@ class NodeModel:
     claims: Mapping[tuple[str, str], list[ResourceClaim]]
     """The claims that each pod controls."""
     prefixed: frozenset[str]
-    """The drivers with a pool whose name does not start with the node's name."""
+    """The drivers that have a pool whose name does not start with the node's name."""
     csi_nodes: list[CSINode]
 
     @classmethod
     def of(cls, inventory: Inventory, node: Node) -> NodeModel:
         """Return the node as a model for copies.
 
-        Raises UsageError if one of the node's pools has missing slices or slices of other nodes.
+        Raises UsageError if one of the node's pools is incomplete or has slices of other nodes.
         """
         name = node.metadata.name
         own = [slice_ for slice_ in inventory.slices if slice_.spec.node_name == name]
@@ -231,9 +231,9 @@ MOST_ADDED = 10_000
 
 @dataclass(frozen=True)
 class AddNodes:
-    """An edit that adds `count` copies of the node `like`, each with its own node-local slices.
+    """An edit that adds `count` copies of the node `like`. Each copy has its own node-local slices.
 
-    The node is in `template`, which contains the objects of a file, or in the cluster if there is no template.
+    `template` contains the objects of a file with the node. Without a template, the node is in the cluster.
     """
 
     count: int
@@ -261,11 +261,11 @@ class AddNodes:
         return cls(count, template.nodes[0].metadata.name, template)
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster with the nodes added at the end.
+        """Return the cluster with the new nodes at the end of the list.
 
-        The new nodes are named LIKE-new-1, LIKE-new-2 and so on, skipping names that are in use. Raises UsageError for
-        an unknown node, for a number out of range, and for a node that can't be copied: one that sees devices that a
-        copy would not see, because they are not in its own slices, or one with an incomplete pool.
+        They are named LIKE-new-1, LIKE-new-2 and so on, skipping names that are in use. Raises UsageError for an
+        unknown node, a number out of range, or a node that can't be copied. A node can't be copied if it uses devices
+        from slices that are not its own and that a copy would not see, or if one of its pools is incomplete.
         """
         if not 1 <= self.count <= MOST_ADDED:
             raise UsageError(f"cannot add {self.count} nodes: expected 1 to {MOST_ADDED:,}")

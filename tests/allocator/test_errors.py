@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import astuple
 from typing import Any
 
 import pytest
+from msgspec.structs import astuple
 
 from dra_plan import releases
 from dra_plan.allocator import AllocationError, Cause, NodeAllocationError, PoolID, SelectorError

@@ -9,6 +9,7 @@ from tests.build import (
     device,
     device_class,
     node,
+    placed,
     request,
     running,
     slice_,
@@ -93,5 +94,21 @@ def test_a_claim_that_is_not_created_yet_is_awaited() -> None:
     made["metadata"] |= known
     said = " ".join(text(objects).split())
     assert "pod/default/p would be bound to a once its claim is created. kube-controller-manager creates it" in said
+    assert "If that takes more than a few seconds" in said
+    manager = placed("kcm-1", "b", namespace="kube-system", labels={"component": "kube-controller-manager"})
+    crashing = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}
+    unready = {"conditions": [{"type": "Ready", "status": "False"}]}
+    container = {"name": "kcm", "ready": False, "state": crashing, "lastState": {"terminated": {"exitCode": 1}}}
+    manager["status"] |= {**unready, "containerStatuses": [container]}
+    said = " ".join(text([*objects, manager]).split())
+    assert "creates it from template one. Container kcm of its pod kube-system/kcm-1 crashes (" in said
+    assert "kubectl logs -n kube-system kcm-1 -c kcm --previous" in said
+    leader = placed("kcm-2", "b", namespace="kube-system", labels={"component": "kube-controller-manager"})
+    leader["status"]["startTime"] = "2026-01-01T00:00:59Z"
+    assert "If that takes more than a few seconds" in text([*objects, manager, leader])
+    leader["status"]["startTime"] = "2026-01-01T00:01:00Z"
+    said = text([*objects, manager, leader])
+    assert "The claim should have been created seconds after the pod." in said
+    assert "kubectl get events -n default --field-selector reason=FailedResourceClaimCreation" in said
     del wanting["metadata"]["uid"]
     assert "would be bound to a now" in text(objects)

@@ -96,6 +96,30 @@ def test_a_node_selector_that_the_namespace_adds(of: str, annotation: str, templ
         assert ("label-node" in codes) == (not labels)
 
 
+@pytest.mark.parametrize("of", ["pod/p", "deployment/w"])
+@pytest.mark.parametrize(
+    ("adds", "template", "why"),
+    [
+        ({"nvidia.com/x": "y"}, {}, "RuntimeClass nvidia adds it"),
+        ({"nvidia.com/x": "y"}, {"nvidia.com/x": "y"}, "RuntimeClass nvidia adds it"),
+        ({"nvidia.com/x": "other"}, {}, "Deployment w does not ask for it"),
+        (None, {}, "probably RuntimeClass nvidia adds it: kubectl get runtimeclass nvidia -o yaml"),
+        (None, {"nvidia.com/x": "y"}, ""),
+    ],
+)
+def test_a_node_selector_that_the_runtime_class_adds(of: str, adds: Object | None, template: Object, why: str) -> None:
+    """A label of a driver is not set by hand, unless the RuntimeClass is why it is required: then it is missing."""
+    wanted = pod("p", nodeSelector={"nvidia.com/x": "y"}, runtimeClassName="nvidia")
+    owned = owned_pod(wanted, pod("x", nodeSelector=template, runtimeClassName="nvidia"))
+    known = [] if adds is None else [manifest("RuntimeClass", "nvidia", handler="n", scheduling={"nodeSelector": adds})]
+    text, codes = explained(node("a"), node("full", cpu="0", labels={"nvidia.com/x": "y"}), *known, *owned, of=of)
+    assert (f"{why}), has no label" in text) == bool(why)
+    is_known = "RuntimeClass" in why
+    assert codes == (["label-node"] if is_known else [])
+    first = "1. find out why node a lacks label nvidia.com/x=y, and label it once its runtime is installed"
+    assert (first in text) == is_known
+
+
 def test_a_bare_pod_may_have_asked_for_a_node_itself() -> None:
     text, codes = explained(node("a"), node("full", cpu="0", labels={"b": "c"}), pod("p", nodeSelector={"b": "c"}))
     assert "ask for it" not in text

@@ -300,6 +300,7 @@ def test_a_server_that_does_not_say_what_it_has_is_tried():
     found = snapshot.read(Silent())
     assert {entry.resource for entry in found.info.not_listed} == {
         "podgroups.scheduling.k8s.io",
+        "runtimeclasses.node.k8s.io",
         "workloads.scheduling.k8s.io",
     }
     assert "/apis/resource.k8s.io/v1beta2/devicetaintrules" in answers.seen

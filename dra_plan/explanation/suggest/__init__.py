@@ -1,1 +1,1 @@
-"""Suggestions that would make a claim set fit, found by trying changes one by one and in pairs."""
+"""Changes that would make a claim set fit, found by trying single changes and pairs of changes."""

@@ -1,14 +1,14 @@
 """Changes that would admit pods to excluded nodes with enough devices, tried with the scheduler's rules.
 
-Devices do not matter, because the allocator has already found that all claims fit on these nodes.
+The allocator has already found that all claims fit on these nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod, Taint, Toleration
@@ -22,10 +22,10 @@ from . import patches
 from .tolerations import correction
 
 Rules = Callable[[Sequence[Node], Sequence[Pod]], Mapping[str, object]]
-"""A function that returns the nodes that are excluded for the pods, by name."""
+"""A function that returns the nodes from which the pods are excluded, by name."""
 
 MOST_NODES = 4
-"""The number of nodes on which changes are tried; the first represents those with the same taints."""
+"""The maximum number of nodes on which changes are tried. Each one represents all nodes with the same taints."""
 
 MOST_CHANGES = 2
 
@@ -36,47 +36,42 @@ _CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 
 
 def is_of_condition(key: str) -> bool:
-    """Return whether controllers or node agents set this taint because of the state of the node.
+    """Return whether controllers or node agents set this taint because of the node's condition.
 
-    They set such a taint when the node has a problem, is starting, or is being removed. A suggestion to tolerate or
-    remove the taint would not help.
+    They do so if the node has a problem, is starting, or is being removed. Tolerating or removing the taint would not
+    help.
     """
     return key.startswith(_CONDITIONS) or key in LEAVING_TAINTS or key.endswith(NOT_READY)
 
 
 def may_recover(key: str) -> bool:
-    """Return whether a controller or node agent removes this taint when the node works again.
-
-    If a node has such a taint, it helps to repair the node.
-    """
+    """Return whether this taint is removed when the node works again, so that it helps to repair the node."""
     return is_of_condition(key) and key not in (*LEAVING_TAINTS, *_NOT_BY_ITSELF)
 
 
 def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
-    """Return a key that sorts suggestions.
+    """Return a key for sorting suggestions.
 
-    Suggestions with a single change come first. The others are sorted by their least plausible change. Tolerations for
-    nodes that are reserved for the control plane come last.
+    Single changes come first, and other suggestions are sorted by their least plausible change. Suggestions with
+    tolerations for control plane nodes come last.
     """
     reserved = any(isinstance(change, NodeTaintMet) and change.taint.key in CONTROL_PLANE for change in changes)
     return reserved, len(changes), sorted((patches.rank(change) for change in changes), reverse=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Tolerating:
-    """The place where the pods' tolerations are defined: the object, its API version, and the path in the object."""
+class Tolerating(Struct, frozen=True):
+    """Where the pods' tolerations are defined: the object, its API version, and the path in the object."""
 
     key: ObjectKey
     version: str
     path: str
     tolerations: tuple[Toleration, ...]
     recreate: bool = False
-    """True if the API server rejects all changes to the tolerations."""
+    """Whether the API server rejects all changes to the tolerations."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeOpening:
-    """Changes that were tried and that let the pods run on the node."""
+class NodeOpening(Struct, frozen=True):
+    """Changes that were tried and that admit the pods to the node."""
 
     told: TriedChanges
 
@@ -86,8 +81,7 @@ class NodeOpening:
         return suggestion_rank(self.told.changes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Struct, frozen=True):
     told: SuggestedChange
     node: Callable[[Node], Node] | None = None
     tolerating: Callable[[Sequence[Toleration]], list[Toleration]] | None = None
@@ -109,7 +103,7 @@ class AdmissionSearch:
         self.tried = 0
 
     def found(self, nodes: Sequence[Node], tolerating: Sequence[Tolerating]) -> Iterator[NodeOpening]:
-        """Yield the changes that let the pods run on the nodes.
+        """Yield the changes that admit the pods to the nodes.
 
         Tolerations are tried only if `tolerating` says where they are defined.
         """
@@ -164,7 +158,7 @@ class AdmissionSearch:
             kept = [taint for taint in old.spec.taints if not self._is_cordons(node, taint)]
             return replace(old, spec=replace(old.spec, unschedulable=False, taints=kept))
 
-        return _Change(NodeUncordoned(code="uncordon-node", uncordon=node.metadata.name), node=apply)
+        return _Change(uncordoning(node), node=apply)
 
     def _helps(self, node: Node, changes: Sequence[_Change]) -> bool:
         """Return whether the changes admit the pods to the node, and to no node that fails."""
@@ -193,6 +187,21 @@ class AdmissionSearch:
                 )
         told = [change.told for change in changes]
         return NodeOpening(TriedChanges(changes=told, node=node.metadata.name, also_on=others, patches=made))
+
+
+def uncordoning(node: Node) -> NodeUncordoned:
+    """Return the description of the change that uncordons a node."""
+    return NodeUncordoned(code="uncordon-node", uncordon=node.metadata.name, upgrade=_upgrade(node))
+
+
+def _upgrade(node: Node) -> str:
+    """Return the label with which an operator says how far the upgrade of a driver is, unless it is done."""
+    states = [(key, value) for key, value in sorted((node.metadata.labels or {}).items()) if key.endswith(_UPGRADE)]
+    return next((f"{key}={value}" for key, value in states if value and value != _UPGRADED), "")
+
+
+_UPGRADE, _UPGRADED = "-driver-upgrade-state", "upgrade-done"
+"""The end of the label of operators that cordon nodes for a new driver, and its value when they are done."""
 
 
 def _tolerated(taint: Taint, pod: Pod) -> bool:

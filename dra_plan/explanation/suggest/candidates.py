@@ -1,9 +1,4 @@
-"""Changes that might make a claim set fit, which are candidates drawn from the findings and not tried here.
-
-Other classes come first, then changes to selectors (those to capacities are in `capacities`, labels that a node lacks
-in `node_labels`), and then all candidates for a node together: these, others for the reasons that reject devices, and
-those for errors and pools.
-"""
+"""Changes that might make a claim set fit, derived from the findings. `trials` tries them."""
 
 from __future__ import annotations
 
@@ -71,20 +66,20 @@ from .patches import Change, Held, edit_want
 # Classes for devices of the same driver.
 
 MOST_TAINTED = 64
-"""The number of devices that are named with a taint."""
+"""The maximum number of devices that are named for a taint."""
 
 
 MOST_RULES = 4
-"""The number of device taint rules whose deletion is tried for one taint."""
+"""The maximum number of DeviceTaintRules whose deletion is tried for one taint."""
 
 MOST_CLASSES = 6
-"""The number of classes to try for one request."""
+"""The maximum number of classes that are tried for one request."""
 
 
 def of_funnel(offer: NodeOffer, funnel: Funnel) -> Iterator[Change]:
     """Yield changes that request devices of another class.
 
-    Existing alternatives of the request are kept, and an alternative with the other class is added.
+    If the request has alternatives, the other class is added as a new alternative.
     """
     want = funnel.want
     if want.device_class is None:
@@ -142,11 +137,11 @@ def of_selector(
     found: Sequence[DecisivePart],
     nowhere: Collection[str] = (),
 ) -> Iterator[Change]:
-    """Yield the changes to try for a selector that rejects devices or fails. `found` are the selector's decisive parts.
+    """Yield the changes to try for a selector that rejects devices or fails.
 
-    A clause that names the driver is never dropped, because devices of another driver are different hardware. `nowhere`
-    contains the clauses that are true for no device in the cluster. If such a clause is in a class, it is not dropped
-    either.
+    `found` contains the decisive parts of the selector. A clause that names the driver is never dropped, because the
+    devices of another driver are different hardware. `nowhere` contains clauses that are true for no device in the
+    cluster. They are not dropped from classes.
     """
     position, expression = refusal.position, refusal.expression
     of_class = refusal.class_name is not None
@@ -214,11 +209,13 @@ def candidates(
 ) -> list[Change]:
     """Return all changes that are worth trying on this node, sorted by rank.
 
-    `decisive_parts` are given by the position of the request and the position of the removal. If a request can be met
-    alone, it is changed only if it is in the blocking set. If `blames_all` is set, any request may have triggered a
-    defect, so every request is changed. `nowhere` are clauses that are true for no device in the cluster; they are not
-    dropped from classes, because a class also affects other claims. If several claims come from one template, only the
-    first is changed.
+    - `blocking`: the blocking set. Requests that can be met alone are changed only if they are in it.
+    - `decisive_parts`: the parts by the position of the request and the position of the removal
+    - `blames_all`: whether to change every request, because any of them may have triggered a defect
+    - `nowhere`: clauses that are true for no device in the cluster. They are not dropped from classes, which affect
+      other claims too.
+
+    Of several claims from one template, only the first is changed.
     """
     funnels = [funnel for funnels in offer.failing() for funnel in funnels]
     made: list[Change] = []
@@ -248,7 +245,7 @@ def candidates(
 
 
 def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
-    """Return changes that may prevent an error: another class, fewer devices, or a feature gate that is turned on."""
+    """Return changes that may prevent an error: another class, fewer devices, or enabling a feature gate."""
     made: list[Change] = []
     for want in placement.wants():
         if error.code == "class-missing" and want.full_name == error.request and error.missing is not None:
@@ -267,9 +264,9 @@ def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
 
 
 def guarding(error: ErrorDetails) -> Change | None:
-    """Return the change that replaces the failing selector, or None if no selector without the error is known.
+    """Return the change that replaces the failing selector by one without the error, or None if none is known.
 
-    This change alone may not be enough to make the claims fit.
+    The claims may need further changes to fit.
     """
     if error.want is None or error.mended is None:
         return None
@@ -424,7 +421,7 @@ def _toleration(want: Want, taint: NotTolerated, devices: Sequence[PoolDevice], 
 
 
 def release(placement: Placement, key: str) -> Change:
-    """Return the change that makes an allocated claim release its devices."""
+    """Return the change that releases the devices of an allocated claim."""
     namespace, _, name = key.partition("/")
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
     pods = pods_using(claim)
@@ -459,7 +456,7 @@ def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Cha
 
 
 def of_claims(placement: Placement) -> list[Change]:
-    """Return changes that drop a constraint or one of several requests. Try these changes if no cause is visible."""
+    """Return changes that drop a constraint or one of several requests, to be tried if no cause is visible."""
     claims = list(enumerate(placement.claims))
     constraints = [
         _drop_constraint(placement, ConstraintElement(index, number))

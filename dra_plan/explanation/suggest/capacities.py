@@ -1,4 +1,4 @@
-"""Changes to a request's capacities: another name, less of one, or a part of a device instead of all of it."""
+"""Changes to the capacities of a request: another name, a smaller amount, or a part of a device instead of all."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from .patches import Change, edit_want
 def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterator[Change]:
     """Yield changes for a requested capacity that the devices do not have.
 
-    One change removes the capacity from the request. Each of the other changes requests a capacity that the devices
-    have and that was probably meant.
+    One change drops the capacity from the request. The others request a capacity that was probably meant.
     """
     asked = (want.capacity or {}).get(missing.name)
     told = CapacityChanged(code="drop-capacity", **request_name(want), capacity=missing.name)
@@ -41,7 +40,7 @@ def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterat
 def of_short(want: Want, short: CapacityShort, removal: Removal, checks: Checks) -> Iterator[Change]:
     """Yield a change that requests only as much of the capacity as is left and as the first device's policy allows.
 
-    A request that names no amount is for the whole device, so the device may have too little left of any capacity.
+    A request that states no amount is for the whole device, so too little of any capacity may be left.
     """
     most = _allowed(removal.devices[0].device.capacity[short.name].request_policy, short.left)
     if most <= 0:
@@ -87,9 +86,9 @@ def _allowed(policy: CapacityRequestPolicy | None, left: int) -> int:
 
 
 def of_policy(want: Want, refusal: PolicyViolated, removal: Removal) -> Iterator[Change]:
-    """Yield a change that lowers the requested amount to the largest amount that the devices' request policies allow.
+    """Yield a change that lowers the requested amount to the largest amount that the devices' policies allow.
 
-    Nothing is yielded if that amount is not lower than the requested amount.
+    Nothing is yielded if this amount is not lower.
     """
     name = asked_name(want, refusal.name)
     if name is None:
@@ -119,9 +118,9 @@ def _lowered(want: Want, name: str, to: str, nano: int) -> Change:
 
 
 def asked_name(want: Want, name: str) -> str | None:
-    """Return the capacity's name as it is written in the request, or None if the request does not name the capacity.
+    """Return the capacity's name as written in the request, with or without a domain.
 
-    The request may write the name with or without the domain.
+    Return None if the request does not name the capacity.
     """
     identifier = name.rpartition("/")[2]
     return next((key for key in want.capacity or () if key.rpartition("/")[2] == identifier), None)

@@ -1,11 +1,11 @@
-"""How near other values for a selector, and other classes, come to the requested ones, by their devices' amounts."""
+"""The size of the devices that a changed selector or class allows, compared with the requested devices."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from dra_plan.allocator import AllocationError, NodeOutcome, Outcome, PoolDevice
 from dra_plan.allocator.requests import Want
@@ -26,10 +26,10 @@ _STEPS = 3_000
 
 
 def with_nearness(offer: NodeOffer, change: Change) -> Change:
-    """Return the change with a size. The size says how close the devices are to the devices that the selector asks for.
+    """Return a changed selector with a size that says how close its devices come to the requested ones.
 
-    If no device on the node is what the selector asks for, the device with the largest amounts is the closest.
-    Otherwise, if the amounts differ, the change also gives the amount of the compared capacity that the devices have.
+    If no device on the node matches the original selector, larger devices are closer. If some do and the amounts
+    differ, the change also contains the largest amounts before and after it.
     """
     told = change.told
     if not isinstance(told, SelectorChanged) or told.code != "change-value" or told.replacement is None:
@@ -56,7 +56,7 @@ MEMORY = "memory"
 
 
 def memory_of(device: PoolDevice) -> int:
-    """Return the memory of a device in nano-units: the device's capacity, or the memory that it takes from counters."""
+    """Return the memory of a device in nano-units: its own capacity, or the memory that it consumes from counters."""
     capacity = device.device.capacity.items()
     own = [one.value for name, one in capacity if name.lower().endswith(MEMORY)]
     taken = (each for consumed in device.device.consumes_counters for each in consumed.counters.items())
@@ -93,10 +93,10 @@ def _amounts(device: PoolDevice) -> dict[str, int]:
 
 
 def with_class_amount(first: Placement, changed: Placement, change: Change) -> Change:
-    """Return a change of the class with how much less the devices have that the request then gets on the node.
+    """Return a change of class with the amount that is lost.
 
-    They are compared with the node's largest device of the class that is asked for now, in the most important of the
-    amounts that both have. A change to larger or equal devices is returned as it is.
+    The devices that the request gets on the node are compared with the largest device of the current class, by the most
+    important amount that both have. The change is returned unchanged if the new devices are at least as large.
     """
     told = change.told
     if not isinstance(told, ClassChanged):

@@ -1,4 +1,4 @@
-"""Node labels that slices and pools require and that a node lacks: the changes to try, and what to say of them."""
+"""Node labels that slices and pools require but that a node lacks."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from dra_plan.explanation.placement import Placement
 from dra_plan.near import misspelt
 
 MOST_LABELS = 4
-"""The number of label sets to try."""
+"""The maximum number of label sets that are tried."""
 
 
 def missing_labels(placement: Placement) -> list[dict[str, str]]:
-    """Return sets of labels with which the node would match the node selector of a slice or device.
+    """Return the sets of labels that would make the node match the node selector of a slice or device.
 
     Each set occurs only once.
     """
@@ -62,7 +62,7 @@ def _keeps_slices(placement: Placement, labels: dict[str, str]) -> bool:
 
 
 def near_slices(placement: Placement) -> list[NearSlice]:
-    """Return the slices whose required label value is similar to the value that the node has."""
+    """Return the slices that require a label value that is similar to the node's value."""
     present, found = placement.node.metadata.labels or {}, list[NearSlice]()
     for slice_, labels in _unselected(placement):
         [(label, wanted), *more] = labels.items()
@@ -74,7 +74,7 @@ def near_slices(placement: Placement) -> list[NearSlice]:
 
 
 def pools_elsewhere(placement: Placement, texts: Collection[str]) -> list[PoolElsewhere]:
-    """Return the pools that the node can't reach because it lacks labels that the pools require.
+    """Return the pools that the node can't reach because it lacks the labels that they require.
 
     If `texts` contains names of drivers, only the pools of these drivers are returned.
     """

@@ -1,7 +1,7 @@
-"""The check of changes on the other nodes: whether they cause an error there, where one would end the attempt.
+"""Checks that changes do not cause an error on other nodes, where it would end the whole scheduling attempt.
 
-Most changes are the same on every node, so nodes that look alike to the changed claims are searched once. A node on
-which nothing changes keeps its known result.
+Nodes that look the same to the changed claims are searched only once. Nodes that a change does not affect keep their
+known result.
 """
 
 from __future__ import annotations
@@ -15,28 +15,25 @@ from dra_plan.explanation.placement import Budget, Placement
 from .patches import Change
 
 CONFIRM_STEPS = 2_000
-"""The number of search steps for the check of one change on one node."""
+"""The maximum number of search steps for checking a change on one node."""
 
 
 def applied(placement: Placement, made: Sequence[Change]) -> Placement:
-    """Return the placement after all changes have been made, in the given order."""
+    """Return the placement after all changes, in the given order."""
     for change in made:
         placement = change.apply(placement)
     return placement
 
 
 class OtherNodes:
-    """The placements of the claims on other nodes, on which changes are checked.
-
-    Results that are already known are reused.
-    """
+    """The placements of the claims on other nodes, on which changes are checked."""
 
     def __init__(self, placements: Iterable[Placement], known: Mapping[str, NodeOutcome]) -> None:
         self._placements, self._known = list(placements), known
         self._pools: dict[int, KnownPools] = {}
 
     def have_errors(self, made: Sequence[Change]) -> bool:
-        """Return whether a search on any of the nodes ends with an error after these changes have been made."""
+        """Return whether these changes lead to an error on any of the nodes."""
         budget = Budget(len(self._placements) * CONFIRM_STEPS, CONFIRM_STEPS)
         alike: list[tuple[Placement, Allocator]] = []
         return any(self._answer(first, made, budget, alike).outcome is Outcome.ERROR for first in self._placements)

@@ -1,18 +1,17 @@
-"""Suggested changes, and the JSON patches (RFC 6902) that make them in the input's objects.
+"""Suggested changes, and JSON patches (RFC 6902) that apply them to the objects in the input.
 
-Changes come first; then patches, created by comparing the objects of the input with those that were tried, so they
-state exactly what was tried; then the comparison itself, and the other users of a class that a change affects. Paths
-are those of the object in the version that `object` names. `candidates` decides which changes to try.
+Patches contain exactly what was tried, because they are created by comparing the original objects with the changed
+ones. Paths refer to the API version in `object`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from dra_plan.allocator import PoolID
@@ -30,6 +29,7 @@ from dra_plan.documents.suggestions import (
     ClassChanged,
     CountLowered,
     GateEnabled,
+    NodeLabelled,
     NodeRequirementDropped,
     ObjectPatch,
     PatchedObject,
@@ -50,22 +50,27 @@ from dra_plan.explanation.placement import Placement
 # The description of a change in documents, and the creation of the placement in which it is applied.
 
 RANKS = tuple(CHANGES)
-"""All codes, starting with those that change least: the order of suggestions."""
+"""The codes of changes in the order of suggestions, the smallest change first."""
 
 
 def rank(told: SuggestedChange) -> int:
     """Return the position of a change in the order of suggestions.
 
-    A change that leaves less than half of the devices, or makes an alternative accept devices that others are for, has
-    the same rank as dropping the request; less cpu or memory only makes the pod slower or smaller. A change that leaves
-    half or less comes after other changes of the amount. A device with a taint that evicts pods is hardly usable, so
-    the devices of others come before it. No pod misses a claim that no pod uses, so the release of such a claim comes
-    before requesting less. A label that the node lacks is rather set than no longer required.
+    - A change that leaves less than half of the devices, or makes an alternative accept devices meant for others, has
+      the rank of dropping the request. Requesting less cpu or memory does not, because it only makes the pod slower or
+      smaller.
+    - A change that leaves half of the amount or less comes after other changes of the amount.
+    - Tolerating a taint that evicts pods comes after taking devices from other claims, because the device is hardly
+      usable.
+    - Releasing a claim that no pod uses comes before requesting less.
+    - Adding a missing node label comes before no longer requiring it.
     """
     if isinstance(told, ClaimReleased) and not told.pods:
         return RANKS.index("use-claim-template")
     if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":
         return RANKS.index("tolerate-taint")
+    if isinstance(told, NodeLabelled) and told.runtime_class:
+        return RANKS.index("await-node")
     if isinstance(told, ResourceDropped | ClaimDropped) and not _is_asked_twice(told):
         return RANKS.index("drop-request")
     if gives_up_alternative(told) or (isinstance(told, NodeRequirementDropped) and not told.has):
@@ -87,7 +92,7 @@ def _is_asked_twice(told: ResourceDropped | ClaimDropped) -> bool:
 
 
 HALF, NEARLY = Fraction(1, 2), Fraction(9, 10)
-"""Shares of what is asked for: half of it, and one that was probably meant."""
+"""Two shares of the requested amount: half of it, and a share so large that it was probably meant."""
 
 
 def _share(told: SuggestedChange) -> Fraction | None:
@@ -118,23 +123,22 @@ def _share_of_bound(told: SelectorChanged) -> Fraction | None:
 
 
 def gives_up_alternative(told: SuggestedChange) -> bool:
-    """Return whether the change makes an alternative accept other devices than those for which it was listed."""
+    """Return whether the change makes an alternative accept devices that it was not listed for."""
     if not isinstance(told, SelectorChanged):
         return False
     return "/" in told.request and told.code in ("change-value", "loosen-selector", "drop-selector")
 
 
 Held = tuple[int, int, int, int]
-"""Whether pods use a claim, whether it is equal to those that are to fit, the number of its devices, their memory."""
+"""Whether pods use the claim, whether it equals the claims to be placed, and the number and memory of its devices."""
 
 
-@dataclass(slots=True, frozen=True)
-class Change:
+class Change(Struct, frozen=True):
     """A change that can be tried.
 
-    `told` is the description of the change in documents. `size` is the amount that is still requested, if this is a
-    number. If two changes differ only in size, the change with the larger size changes less. `holds` says what a
-    released claim holds; releases are suggested in ascending order of `holds`.
+    `told` describes the change in documents. `size` is the amount that is still requested, if this is a number. Of
+    changes that differ only in size, the one with the larger size changes less. `holds` describes what a released claim
+    holds; releases are suggested in its ascending order.
     """
 
     told: SuggestedChange
@@ -144,19 +148,19 @@ class Change:
 
     @property
     def code(self) -> str:
-        """The kind of the change."""
+        """The code of the change."""
         return self.told.code
 
     @property
     def rank(self) -> int:
-        """The change's position in the order of suggestions."""
+        """The position of the change in the order of suggestions."""
         return rank(self.told)
 
     @property
     def key(self) -> tuple[str, ...]:
         """A key that is equal for changes that differ only in the amounts that they leave.
 
-        Changes with the same key are treated as one change.
+        Such changes are treated as one change.
         """
         told = asdict(self.told).items()
         amounts = {"to", "replacement", "amount", *(["from_"] if self.code == "count-instead-of-all" else ())}
@@ -164,7 +168,7 @@ class Change:
 
 
 def edit_want(want: Want, edit: edits.Edit) -> Callable[[Placement], Placement]:
-    """Return a function that takes a placement and returns it with the request or alternative edited."""
+    """Return a function that edits the request or alternative in a placement."""
     return lambda placement: edits.edit_request(placement, want.claim_index, want.full_name, edit)
 
 
@@ -181,10 +185,11 @@ def patches(
     sources: Sequence[ObjectKey],
     templates: Sequence[ObjectKey | None],
 ) -> list[ObjectPatch]:
-    """Return one patch for each object that differs between the placements `first` and `changed`.
+    """Return one patch for each object that the changes in `made` affect.
 
-    The patches contain all the changes in `made`. `sources` are the objects that the claims come from. For generated
-    claims, the patches also change their `templates`. Feature gates are not objects, so `gates` returns them.
+    `first` and `changed` are the placements before and after the changes. `sources` are the objects that the claims
+    come from. If a claim is generated, its entry in `templates` is patched too. `gates` returns the changes to feature
+    gates.
     """
     found = [*_of_claims(first, changed, sources, templates), *_of_classes(first, changed), *_of_node(first, changed)]
     for change in made:
@@ -198,7 +203,7 @@ def patches(
 
 
 def gates(made: Sequence[Change]) -> dict[str, bool]:
-    """Return the feature gates that the changes turn on."""
+    """Return the feature gates that the changes enable."""
     return {change.told.gate: True for change in made if isinstance(change.told, GateEnabled)}
 
 
@@ -234,7 +239,7 @@ def _of_node(first: Placement, changed: Placement) -> Iterator[ObjectPatch]:
 
 
 def of_node_spec(before: Node, after: Node) -> ObjectPatch:
-    """Return the patch that replaces the spec of the node with the spec in `after`."""
+    """Return a patch that replaces the node's spec with the spec in `after`."""
     operations = list(_differences(_plain(before.spec), _plain(after.spec), "/spec"))
     return _patch(CORE_API, ("Node", "", before.metadata.name), operations)
 
@@ -260,7 +265,7 @@ def of_tolerations(
     *,
     recreate: bool,
 ) -> ObjectPatch:
-    """Return the patch for an object that changes the tolerations at a path of the object.
+    """Return a patch that changes the tolerations at a path of the object.
 
     The tolerations of an existing pod can only be extended: to correct one, the pod is created again.
     """
@@ -366,7 +371,7 @@ def _escaped(name: str) -> str:
 
 
 def of_class(inventory: Inventory, name: str, *, except_: Collection[ObjectKey]) -> list[ObjectName]:
-    """Return the claims and templates in the input that request devices of the class, except for those in `except_`."""
+    """Return the claims and templates in the input that request devices of the class, except those in `except_`."""
     specs = [
         *((CLAIM, claim.metadata, claim.spec) for claim in inventory.claims),
         *((TEMPLATE, template.metadata, template.spec.spec) for template in inventory.templates),

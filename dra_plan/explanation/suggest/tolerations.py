@@ -1,6 +1,6 @@
-"""Tolerations that are meant for a taint of a node but do not cover it: they differ from it in one field.
+"""Tolerations that should cover a node's taint but do not, because they differ from it in one field.
 
-Such a toleration is a mistake only if it covers no taint of any node of the input. Otherwise, it is for other nodes.
+A toleration that covers a taint of any node in the input is not a mistake, because it is meant for that node.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _Taint = Taint | TaintName
 
 
 class TolerationCorrection(NamedTuple):
-    """A toleration as it is and as it is meant, and the field in which both differ."""
+    """The current and the correct toleration, and the field in which they differ."""
 
     wrong: Toleration
     right: Toleration
@@ -26,7 +26,7 @@ class TolerationCorrection(NamedTuple):
 
     @property
     def values(self) -> tuple[str, str]:
-        """The value of the field as it is, and as it is meant."""
+        """The current and the correct value of the field."""
         return getattr(self.wrong, self.field), getattr(self.right, self.field)
 
     def made(self, tolerations: Sequence[Toleration]) -> list[Toleration]:

@@ -1,17 +1,13 @@
-"""The trial of changes on a node, alone and in pairs; changes with which the claims fit become suggestions.
-
-The trials on one node after another come first, then the search: the groups of nodes that are tried, the nodes chosen
-in them, and the other nodes on which a suggestion must hold.
-"""
+"""Trials of single changes and pairs of changes on nodes. Changes that make the claims fit become suggestions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from heapq import nsmallest
 from typing import NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from dra_plan.allocator import AllocationError, Outcome
 from dra_plan.allocator.reasons import SelectorRefused
@@ -42,19 +38,19 @@ from .other_nodes import OtherNodes, applied
 from .patches import Change, gives_up_alternative, of_class
 
 MOST_SUGGESTIONS = 8
-"""The maximum number of suggestions for one claim set."""
+"""The maximum number of suggestions for a claim set."""
 
 TOTAL_STEPS = 30_000
-"""The number of search steps for all suggestions of one claim set."""
+"""The maximum number of search steps for all suggestions of a claim set."""
 
 STEPS_EACH = 3_000
-"""The number of search steps for one try."""
+"""The maximum number of search steps for a trial."""
 
 MOST_TRIES = 60
-"""The maximum number of tries for one node."""
+"""The maximum number of trials on one node."""
 
 MOST_FIRSTS, MOST_SECONDS = 8, 16
-"""The number of changes that are tried together with a second one, and of second ones for each."""
+"""The maximum number of changes that are combined with a second change, and of second changes for each of them."""
 
 _REPAIRS = frozenset(
     {
@@ -87,11 +83,10 @@ _OTHER_CLASSES = ("change-class", "add-alternative")
 _LESS_THAN_DROPPING = ("guard-selector", "fix-spelling", "change-value", "loosen-selector")
 
 
-@dataclass(slots=True, frozen=True)
-class Suggestion:
-    """Changes that make the claims fit on `node`. They were tried together, with the requested release.
+class Suggestion(Struct, frozen=True):
+    """Changes that together make the claims fit on `node`, in the simulated release.
 
-    `patches` and `gates` contain the same changes in a form that can be applied to objects and to the release.
+    `patches` and `gates` contain the changes as edits of objects and of feature gates.
     """
 
     changes: tuple[Change, ...]
@@ -101,11 +96,12 @@ class Suggestion:
 
 
 class Asker(NamedTuple):
-    """The functions that trials use to check the other nodes of the cluster.
+    """The functions with which trials check other nodes.
 
-    `confirmed` returns whether changes cause no error on any of these nodes. `fits_elsewhere` is for a claim set that
-    already fits on some nodes: it returns a node on which the claim set still fits after the changes, or None.
-    `suggestion` creates the suggestion for changes that help.
+    - `confirmed` returns whether changes cause no error on any of the other nodes.
+    - `fits_elsewhere` is for a claim set that already fits on some nodes. It returns a node on which the claims still
+      fit after the changes, or None.
+    - `suggestion` creates the suggestion for changes that help.
     """
 
     confirmed: Callable[[Sequence[Change]], bool]
@@ -116,8 +112,8 @@ class Asker(NamedTuple):
 class Trials:
     """Tries changes on one node after another, and keeps the changes that help.
 
-    If the claims already fit on other nodes and only an error on this node stops them, two things are enough: the
-    changes remove the error, and the claims still fit on one of the other nodes.
+    If the claims fit on other nodes and only an error on this node stops them, changes help if they remove the error
+    and the claims still fit on another node.
     """
 
     def __init__(self, asker: Asker, nowhere: frozenset[str] = frozenset()) -> None:
@@ -127,10 +123,10 @@ class Trials:
         self._found: dict[frozenset[tuple[str, ...]], Suggestion] = {}
 
     def found(self) -> list[Suggestion]:
-        """Return the changes that helped, with the most plausible first. Single changes come before pairs of changes.
+        """Return the changes that help, most plausible first. Single changes come before pairs of changes.
 
-        Dropping a selector is not suggested if a smaller change is enough. Giving up the devices of an alternative is
-        not suggested if any other change helps. Changing a class, which everybody uses, is not suggested if another
+        Dropping a selector is not suggested if a smaller change is enough. Changing the devices of an alternative is
+        not suggested if any other change helps. Changing a class, which others use too, is not suggested if another
         class helps.
         """
         every = [change for found in self._found.values() for change in found.changes]
@@ -158,10 +154,7 @@ class Trials:
             self._try(placement, [change])
 
     def try_two(self, placement: Placement, changes: Sequence[Change]) -> None:
-        """Try each change together with a second change.
-
-        The second change is for an obstacle that the first change leaves.
-        """
+        """Try each change together with a second change, for an obstacle that the first change leaves."""
         last = self.tried + MOST_TRIES
         for first in _distinct([change for change in changes if change.code in _REPAIRS])[:MOST_FIRSTS]:
             for second in _seconds(placement, first, self._nowhere):
@@ -171,10 +164,10 @@ class Trials:
                     break
 
     def guard(self, placement: Placement, guard: Change) -> None:
-        """Combine each found change that keeps the failing selector with `guard`, if both together also help.
+        """Combine `guard` with each helpful change that keeps the failing selector, if the two also help together.
 
-        `guard` replaces the failing selector by a selector that does not fail. The result of the search then does not
-        depend on whether the search reaches the device on which the selector fails.
+        `guard` replaces the failing selector with one that does not fail. The result then does not depend on whether
+        the search reaches the device on which the selector fails.
         """
         for key, found in list(self._found.items()):
             [change, *more] = found.changes
@@ -293,31 +286,32 @@ def _place(change: Change) -> object:
 # -- the search over groups of nodes -----------------------------------------------------------------------------------
 
 MOST_TRIED = 6
-"""The number of groups on whose nodes changes are tried."""
+"""The maximum number of groups in which changes are tried."""
 
 MOST_HELD = 8
-"""The number of nodes of a group whose claims are tried for release."""
+"""The maximum number of nodes of a group on which releasing claims is tried."""
 
 MOST_KINDS = 4
-"""The number of nodes of a group with different devices on which changes are tried."""
+"""The maximum number of nodes with different devices on which changes are tried, for each group."""
 
 MOST_ERRORS = 300
-"""The number of nodes with an error that are checked for whether a change removes it."""
+"""The maximum number of nodes on which a change is checked for removing an error."""
 
 MOST_CONFIRMED = 100
-"""The number of other nodes that are checked for whether a change causes an error there."""
+"""The maximum number of other nodes on which a change is checked for causing an error."""
 
 MOST_FITTING = 4
-"""The number of nodes where the claims already fit that are checked for whether they still do with a change."""
+"""The maximum number of nodes that are checked again with a change because the claims already fit on them."""
 
 ENOUGH = 3
-"""The number of helpful pairs of changes after which the search ends."""
+"""The number of helpful pairs of changes at which the search ends."""
 
 
 class SuggestionSearch:
-    """Searches for changes that would make a claim set fit, on the nodes of its groups.
+    """A search for changes that make a claim set fit on the nodes of its groups.
 
-    `nowhere` are clauses of selectors that are true for no device in the cluster; they are not dropped from a class.
+    `nowhere` contains clauses of selectors that are true for no device in the cluster. They are not dropped from
+    classes.
     """
 
     def __init__(
@@ -351,7 +345,7 @@ class SuggestionSearch:
     def seek(self) -> None:
         """Try changes on the nodes where they may help.
 
-        If an error on a node ends the scheduling attempt, changes are tried only on this node.
+        If errors on nodes end the scheduling attempt, changes are tried only on these nodes.
         """
         if not self._needed:
             return

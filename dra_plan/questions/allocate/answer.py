@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from dra_plan.allocator import NodeOutcome, Outcome, View
 from dra_plan.api.core import Node
@@ -130,7 +131,7 @@ def plan_claim_sets(
         *notices.of_target(view.target, inventory),
         *inventory.notices,
         *inferred,
-        *of_devices(inventory),
+        *of_devices(inventory, view),
         *of_devices_twice(inventory),
         *expansion.notices,
         *notices.of_taint_rules(inventory, view.target),

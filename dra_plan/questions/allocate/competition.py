@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from dra_plan.api.inventory import Inventory
 from dra_plan.documents.claim_sets import Competition, PodWithoutNode
 from dra_plan.planner.creation import not_created
@@ -27,7 +29,7 @@ def with_competition(plan: AllocationPlan, inventory: Inventory, target: Target,
         schedule_pods,  # the whole scheduler, which single claim sets do not need
     )
 
-    found = schedule_pods(inventory, target, replace(question, progress=None, probe=None))
+    found = schedule_pods(inventory, target, structs.replace(question, progress=None, probe=None))
     tried = [pod for pod in found if pod.attempts or pod.outcome not in ("Bound", "Skipped", "Refused")]
     left = [
         PodWithoutNode(

@@ -80,7 +80,7 @@ class PlacedCopy(DocumentPart, frozen=True, kw_only=True):
 
 
 class PossibleCopies(DocumentPart, frozen=True, kw_only=True):
-    """The largest number of copies that fit in addition to running pods, for any choice of nodes and devices."""
+    """The largest number of copies that fit in addition to running pods, with the best nodes and devices."""
 
     copies: Annotated[
         Amount, Meta(description=("The number of copies in the placement or, with --mix, of whole sets."))

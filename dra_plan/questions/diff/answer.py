@@ -136,7 +136,8 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
     def why(claim_set: ClaimSet) -> list[DiffReason]:
         return reasons(claim_set, old, new, before.view, selectors)
 
-    every = replace(question, owners=(), namespace=None, selector=None)  # whoever is asked about, all pods compete
+    # Whoever is asked about, all pods compete.
+    every = structs.replace(question, owners=(), namespace=None, selector=None)
     plans = [] if question.together else _scheduled((before, after), every)
     asked = _asked((before, after), plans, question)
     pods: Iterable[ChangedPod] = ()
@@ -293,7 +294,7 @@ def _asking(state: State, question: Question) -> Ask:
     def ask(target: Target, sets: Sequence[ChangedClaimSet]) -> AllocationPlan:
         names = {f"{one.owner.kind}/{one.owner.name}" for one in sets if one.owner is not None}
         names |= {f"ResourceClaim/{claim.name}" for one in sets if one.owner is None for claim in one.claims}
-        asked = question if question.together else replace(question, owners=sorted(names))
+        asked = question if question.together else structs.replace(question, owners=sorted(names))
         return plan_claim_sets(state.inventory, state.view.at(target), asked)
 
     return ask

@@ -6,9 +6,11 @@ The results agree with `diff --drain NODE`, but the work that all drains share i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from dra_plan import allotted
 from dra_plan.allocator import View

@@ -6,7 +6,7 @@ of the input already violate is not held against a change: dumps lack what was k
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
@@ -15,6 +15,7 @@ from msgspec import structs
 
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.claims.sets import Owner
+from dra_plan.manifests.objects import pod_spec_of
 from dra_plan.planner.refused import OwnerRefusals
 from dra_plan.questions.explain.editing import found
 from dra_plan.releases import Target
@@ -28,27 +29,41 @@ def is_accepted(before: Inventory, changed: Inventory, owner: Owner, target: Tar
 
     Neither input is changed.
     """
-    given = {id(one) for kind in _KINDS for one in getattr(before, kind)}
-    edited = {_key(one) for kind in _KINDS for one in getattr(changed, kind) if id(one) not in given}
+    edited = {_key(one) for kind in _KINDS for one in _added(getattr(before, kind), getattr(changed, kind))}
     return not edited or _broken(changed, owner, edited, target) <= _broken(before, owner, edited, target)
+
+
+def _added(before: Sequence[Any], after: Sequence[Any]) -> Iterable[Any]:
+    """Return the objects of the second list that are not in the first one; few of very many."""
+    known, there = set(map(id, before)), dict(zip(map(id, after), after, strict=True))
+    return [there[one] for one in there.keys() - known]
 
 
 def _broken(inventory: Inventory, owner: Owner, edited: AbstractSet[ObjectKey], target: Target) -> set[tuple[str, ...]]:
     """Return the broken rules, with the fields, if the edited objects are created as they are in the inventory."""
-    created: dict[str, Any] = {kind: list(_as_new(getattr(inventory, kind), edited)) for kind in _KINDS}
-    texts = {key: text for key, text in inventory.texts.items() if key not in edited}
-    made = replace(inventory, texts=texts, **created)
+    given = found(inventory, owner)
+    if given is None:
+        return set()
+    asked_for = {entry.resource_claim_name for entry in pod_spec_of(given).resource_claims}
+    needed = replace(inventory, claims=[one for one in inventory.claims if one.metadata.name in asked_for])
+    created: dict[str, Any] = {kind: _as_new(getattr(needed, kind), edited) for kind in _KINDS}
+    texts = dict(inventory.texts)
+    for key in edited:
+        texts.pop(key, None)
+    made = replace(needed, texts=texts, **created)
     asked = found(made, owner)
     findings = OwnerRefusals(made, target).of(asked) if asked is not None else ()
     return {(one.rule.code, one.object, one.field) for one in findings}
 
 
-def _as_new(objects: Iterable[Any], edited: AbstractSet[ObjectKey]) -> Iterable[Any]:
-    """Yield the objects; the edited ones as if they were not stored yet."""
-    for one in objects:
-        is_edited = _key(one) in edited
-        metadata = structs.replace(one.metadata, uid="", creation_timestamp=None) if is_edited else one.metadata
-        yield structs.replace(one, metadata=metadata) if is_edited else one
+def _as_new(objects: Iterable[Any], edited: AbstractSet[ObjectKey]) -> list[Any]:
+    """Return the objects; the edited ones as if they were not stored yet."""
+    names = {name for _, _, name in edited}
+    return [_unstored(one) if one.metadata.name in names and _key(one) in edited else one for one in objects]
+
+
+def _unstored(one: Any) -> Any:
+    return structs.replace(one, metadata=structs.replace(one.metadata, uid="", creation_timestamp=None))
 
 
 def _key(of: Any) -> ObjectKey:

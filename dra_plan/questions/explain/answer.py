@@ -156,7 +156,7 @@ def explain_claim_sets(
     from dra_plan.explanation.driver_pods import DriverPods
 
     groups, owners = tell_groups_apart(inventory, question.owners, question.namespace)
-    question = replace(question, owners=owners, names_groups=bool(groups))
+    question = structs.replace(question, owners=owners, names_groups=bool(groups))
     deadline = question.deadline()
     refusals = OwnerRefusals(inventory, view.target, question.runtime_config)
     plan = plan_claim_sets(inventory, view, question, explain=True, suggest=True, refusals=refusals)
@@ -201,7 +201,9 @@ def _with_chosen_nodes(plan: AllocationPlan, judged: Iterable[OwnerVerdict]) -> 
     for planned in plan.claim_sets:
         owner, told = planned.claim_set.owner, planned.explanation
         node = "" if owner is None else chosen.get((owner.kind, owner.namespace, owner.name), "")
-        made.append(replace(planned, explanation=exemplified(told, node)) if node and told is not None else planned)
+        made.append(
+            structs.replace(planned, explanation=exemplified(told, node)) if node and told is not None else planned
+        )
     return replace(plan, claim_sets=tuple(made))
 
 

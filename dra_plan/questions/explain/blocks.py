@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.claim_sets import ExplainedClaimSet, UnplannedOwner
@@ -17,8 +16,7 @@ from dra_plan.text import stories
 Key = tuple[str, str, str]
 
 
-@dataclass(slots=True)
-class OwnerBlock:
+class OwnerBlock(Struct):
     """A group of owners that are explained together.
 
     If the block has no verdicts, it is only about devices. If the block has no claim sets, no devices are requested.

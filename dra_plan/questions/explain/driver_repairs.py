@@ -60,6 +60,11 @@ class DriverRepairs:
 
         return structs.replace(of, changes=[with_pods(one) for one in of.changes])
 
+    def with_failing(self, of: TriedChanges, plan: ClaimSetPlan | None) -> TriedChanges:
+        """Return the changes with the pods of drivers that fail on the node to which the pod then goes."""
+        claims = plan.claim_set.claims if plan is not None else ()
+        return structs.replace(of, failing=self._pods.failing_on(of.node, claims)) if claims else of
+
     def untried(self, made: OwnerVerdict, plan: ClaimSetPlan | None, found: Iterable[TriedChanges]) -> list[DriverPod]:
         """Return the driver pods to repair on nodes that lack only devices, or a label that the driver requires.
 

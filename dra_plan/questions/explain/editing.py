@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from dra_plan.api.core import Container, Namespace, Pod, PodSpec
 from dra_plan.api.inventory import Inventory, ObjectKey
@@ -36,8 +36,7 @@ CONTAINER_LISTS = {"containers": "containers", "initContainers": "init_container
 """The lists of containers of a pod spec: the field of the API, and the attribute."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
+class Remedy(Struct, frozen=True):
     """One or more changes that were found together, and the function that applies them to an input.
 
     If it is unknown how to apply the changes, the function returns None. `fixed` means that the changes are not

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from dra_plan.api.core import Pod
 from dra_plan.claims.index import Index, owner_of
@@ -26,8 +27,7 @@ _HOLDERS: dict[str, HeldBy] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
+class Fate(Struct, frozen=True):
     """What happens to a pod."""
 
     verdict: Verdict

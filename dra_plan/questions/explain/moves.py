@@ -9,8 +9,9 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from dra_plan.api.core import Pod, PodDisruptionBudget
 from dra_plan.api.inventory import Inventory
@@ -174,8 +175,7 @@ def key_of(movable: MovablePod) -> PodKey:
     return pod_key(movable.pod)
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(Struct, frozen=True):
     """The cluster, the release and the limits that all trials have in common."""
 
     inventory: Inventory
@@ -208,8 +208,7 @@ class TrialEnd(enum.Enum):
     NONE = "not even those"
 
 
-@dataclass(frozen=True)
-class TriedSet:
+class TriedSet(Struct, frozen=True):
     """The pods that left, and their new placement. If `is_open` is set, there may be a better placement."""
 
     pods: tuple[MovablePod, ...]

@@ -19,23 +19,22 @@ from dra_plan.documents.suggestions import (
     NodeAwaited,
     NodeLabelled,
     NodeTaintMet,
-    NodeUncordoned,
     PatchOperation,
 )
 from dra_plan.errors import UsageError
 from dra_plan.explanation.suggest import patches
-from dra_plan.explanation.suggest.admissions import may_recover
+from dra_plan.explanation.suggest.admissions import may_recover, uncordoning
 from dra_plan.questions.explain.editing import Remedy, departed
 
 
-def uncordoned(name: str) -> Remedy:
+def uncordoned(node: Node) -> Remedy:
     """Return the change that uncordons a node."""
 
-    def edited(node: Node) -> Node:
-        taints = [taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE.key]
-        return structs.replace(node, spec=structs.replace(node.spec, unschedulable=False, taints=taints))
+    def edited(of: Node) -> Node:
+        taints = [taint for taint in of.spec.taints if taint.key != UNSCHEDULABLE.key]
+        return structs.replace(of, spec=structs.replace(of.spec, unschedulable=False, taints=taints))
 
-    return Remedy((NodeUncordoned(code="uncordon-node", uncordon=name),), _on_node(name, edited))
+    return Remedy((uncordoning(node),), _on_node(node.metadata.name, edited))
 
 
 def without_taint(name: str, taint: TaintName) -> Remedy:
@@ -48,14 +47,15 @@ def without_taint(name: str, taint: TaintName) -> Remedy:
     return Remedy((NodeTaintMet(code="remove-node-taint", tainted=name, taint=taint),), _on_node(name, edited))
 
 
-def labelled(name: str, label: str, value: str) -> Remedy:
-    """Return the change that sets a label of a node."""
+def labelled(name: str, label: str, value: str, runtime_class: str = "") -> Remedy:
+    """Return the change that sets a label of a node, which the RuntimeClass requires if one is given."""
 
     def edited(node: Node) -> Node:
         labels = {**(node.metadata.labels or {}), label: value}
         return structs.replace(node, metadata=structs.replace(node.metadata, labels=labels))
 
-    return Remedy((NodeLabelled(code="label-node", labels={label: value}),), _on_node(name, edited))
+    told = NodeLabelled(code="label-node", labels={label: value}, runtime_class=runtime_class)
+    return Remedy((told,), _on_node(name, edited))
 
 
 def added(like: str) -> Remedy:

@@ -7,10 +7,9 @@ supplies the rejecting nodes and their reasons; `text/node_obstacles.py` supplie
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.core import Node
@@ -327,8 +326,7 @@ def _fitting(plan: ClaimSetPlan | None) -> frozenset[str]:
     return frozenset(answer.node for answer in answers if answer.outcome is Outcome.FITS)
 
 
-@dataclass(slots=True)
-class _AlikeNodes:
+class _AlikeNodes(Struct):
     nodes: list[str] = field(default_factory=list)
     refusals: list[tuple[NodeRefusal, ...]] = field(default_factory=list)
 
@@ -336,9 +334,9 @@ class _AlikeNodes:
 def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes) -> list[RefusingNodes]:
     """Return groups of the nodes that reject the pod. The nodes that are closest to fitting come first.
 
-    Groups with fewer reasons come first, then groups in which devices may become free, and then larger groups. Nodes
-    that are reserved for the control plane, or that are not ready, come after all of these. Nodes that the pod can
-    never use come last.
+    Groups with fewer reasons come first, then groups whose devices fit, those in which devices may become free, and
+    then larger groups. Nodes without any devices come after these, then nodes that are reserved for the control plane,
+    or that are not ready. Nodes that the pod can never use come last.
     """
     groups: dict[Any, _AlikeNodes] = {}
     causes: dict[int, Any] = {}
@@ -360,7 +358,19 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
         RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, of_devices, there))) for group in groups.values()
     ]
     told = with_useless_domains(told, nodes)
-    return sorted(told, key=lambda one: (_is_out(one), _is_kept_free(one), _distance(one), _lack(one), -len(one.nodes)))
+    asks = any(one.devices is not None for each in told for one in each.about)
+    return sorted(told, key=lambda one: _farness(one, asks=asks))
+
+
+def _farness(of: RefusingNodes, *, asks: bool) -> tuple[int, ...]:
+    """Return a key that is smaller for nodes that are closer to accepting the pod; `asks` is about devices.
+
+    Where only a volume keeps the pod from devices that fit, the volume may be what has to change.
+    """
+    lack, is_out = _lack(of), _is_out(of)
+    fits = asks and is_out and not any(one.devices is not None or one.is_of_other_node for one in of.about)
+    distance = _distance(of) + fits
+    return is_out and not fits, _is_kept_free(of), lack == _NO_DEVICES, distance, lack, -len(of.nodes)
 
 
 def with_priorities(of: RefusingNodes, run: VerdictRun, priority: int) -> RefusingNodes:
@@ -382,13 +392,17 @@ def _distance(of: RefusingNodes) -> int:
 
 
 def _lack(of: RefusingNodes) -> int:
-    """Return how far the nodes are: -1 if nominated pods have the room, 1 if too few devices match, 2 without any."""
+    """Return how far the nodes are: -1 if nominated pods have the room; more if devices are in use or do not match."""
     if of.about and all(one.promised for one in of.about):
         return -1
     about = [one for one in of.about if one.devices is not None]
     if any(one.devices is not None and one.devices.code == "no-devices" for one in about):
-        return 2
-    return int(any(one.never for one in about))
+        return _NO_DEVICES
+    return bool(about) + any(one.never for one in about)
+
+
+_NO_DEVICES = 3
+"""How far nodes are that have no devices at all."""
 
 
 def _is_out(of: RefusingNodes) -> bool:

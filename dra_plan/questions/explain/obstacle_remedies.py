@@ -112,7 +112,7 @@ class ObstacleRemedies:
             case "Taint":
                 yield from self._taint(one, node)
             case "Cordoned":
-                yield uncordoned(node.metadata.name)
+                yield uncordoned(node)
             case "Label":
                 changed = list(self._label(one, node))
                 yield from changed
@@ -192,19 +192,25 @@ class ObstacleRemedies:
                     fixed=True,
                 )
             return
+        there = (node.metadata.labels or {}).get(one.label)
+        if there is None and one.origin is not None and one.origin.runtime_class and self._has_any(one):
+            yield labelled(node.metadata.name, one.label, wanted_value, one.origin.runtime_class)
         if one.label.startswith(_OF_PROVIDERS):
             return
         if self._pods.spec is None or self._pods.spec.runtime_class_name:
             return  # the label may be the RuntimeClass's own, and say that its runtime is installed
-        there = (node.metadata.labels or {}).get(one.label)
         if there is None:  # another value says what the node is
             yield labelled(node.metadata.name, one.label, wanted_value)
-        elif any((each.metadata.labels or {}).get(one.label) in one.values for each in self._inventory.nodes):
+        elif self._has_any(one):
             yield from self._pods.changed(
                 NodeSelectorChanged(code="use-other-nodes", label=one.label, from_=wanted_value, to=there),
                 lambda spec: asking_for_label(spec, one.label, wanted_value, there),
                 fixed=True,
             )
+
+    def _has_any(self, one: NodeObstacle) -> bool:
+        """Return whether any node has one of the values of the label that the pod requires."""
+        return any((each.metadata.labels or {}).get(one.label) in one.values for each in self._inventory.nodes)
 
     def _not_required(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         """Yield the pod without what it requires of a label, unless a program needs it or it names the pod's node."""
@@ -234,7 +240,7 @@ class ObstacleRemedies:
         labels = self._nodes[group.nodes[0]].metadata.labels or {}
         if one.kind != "Label" or one.operator != "In" or one.label in _OF_SYSTEM or one.label not in labels:
             return
-        if any((each.metadata.labels or {}).get(one.label) in one.values for each in self._inventory.nodes):
+        if self._has_any(one):
             return
         before, there = one.values[0], labels[one.label]
         yield from self._pods.changed(

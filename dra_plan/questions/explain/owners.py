@@ -165,7 +165,11 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     if verdict is None or verdict.verdict not in ("Unknown", "WouldBind", "WouldPreempt"):
         tail += _suggestion_lines(of, verdict, folded=folded)
     are_named = tells_nodes(verdict, of)
-    if folded and verdict is not None and are_named:
+    faulty = [story for story in stories if story.fault is not None] if folded and _is_stopped(verdict) else []
+    if faulty and told_suggestions(of, verdict):
+        others, stories = len(stories) - len(faulty), faulty  # the error ends the attempt, whatever other nodes lack
+        told, rest = worth_telling(faulty)[0], _not_told(others, are_named=False) if others else ""
+    elif folded and verdict is not None and are_named:
         stories = [_deciding(story, verdict) for story in stories]
         told, rest = worth_telling([story for story in stories if not _is_told(story, verdict)])
     else:
@@ -187,6 +191,11 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     yield from ("", *hidden) if hidden else ()
     yield from ("", rest) if rest else ()
     yield from tail
+
+
+def _is_stopped(verdict: OwnerVerdict | None) -> bool:
+    """Return whether an error ends the attempt."""
+    return verdict is not None and verdict.verdict == "Error"
 
 
 def _not_told(stories: int, *, are_named: bool) -> str:
@@ -243,7 +252,7 @@ def _only_devices(verdict: OwnerVerdict, nodes: list[str]) -> bool:
 
 
 def _is_told(story: NodeStory, verdict: OwnerVerdict) -> bool:
-    """Return whether the verdict's line about the nodes says as much: there are no devices, or why none is left."""
+    """Return whether the verdict's line says as much: there are no devices, never enough, or why none is left."""
     lost, elsewhere = {one.claim for one in verdict.lost_claims}, {one.name for one in story.claims_elsewhere}
     if story.fault or story.defect or elsewhere - lost or story.pools or story.blocking_set:
         return False
@@ -259,7 +268,7 @@ def _is_told(story: NodeStory, verdict: OwnerVerdict) -> bool:
     steps = {one.step for one in failing[0].removed if not one.class_ and one.wanted != 0}
     if steps == {"selector"}:
         return is_selector
-    return steps.isdisjoint(("selector", "pool")) and any(one.removed for one in devices)
+    return steps.isdisjoint(("selector", "pool")) and any(one.removed or (one.never and one.room) for one in devices)
 
 
 def _missing_classes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> list[str]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, Pod
@@ -53,6 +53,7 @@ from dra_plan.questions.explain.shared_claims import full_claims
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
 from dra_plan.questions.explain.volumes import awaited_by, needs_of
 from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.clock import parse_time
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.framework import plugin_names
@@ -65,6 +66,10 @@ MOST_LOOKS = 50_000
 
 MOST_HELPED = 10
 """The number of owners that were not named for which changes are tried."""
+
+
+_CLAIM_SECONDS = 60
+"""The seconds after which a claim of a new pod is overdue: kube-controller-manager creates it at once."""
 
 
 _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
@@ -171,7 +176,7 @@ class PendingPods:
         if self._is_at_length and (fate.held_by == "Volumes" or fate.is_good):
             made = structs.replace(made, volume_claims=awaited_by(self._inventory, record.pod, self._drivers))
         if fate.is_good and (given := self._fates.existing.get(owner)) is not None:
-            made = structs.replace(made, uncreated=uncreated_claims(self._index, given))
+            made = self._with_uncreated(made, given)
         made, record = self._of_gang(made, record)
         if fate.verdict == "Error":
             made = structs.replace(made, full_claims=full_claims(self._inventory, record.pod, run.result.claims))
@@ -242,6 +247,16 @@ class PendingPods:
         if made.held_by != "PodGroup" or found is None:
             return made
         return structs.replace(made, group_pods=found.pods, group_least=found.min_count)
+
+    def _with_uncreated(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
+        """Return the verdict with claims of the pod that do not exist yet, and what keeps them from being created."""
+        templates = uncreated_claims(self._index, pod)
+        if not templates:
+            return made
+        created, now = parse_time(pod.metadata.creation_timestamp), self.run.simulation.clock.now
+        overdue = created is not None and now - created >= _CLAIM_SECONDS
+        creators = self._drivers.unready_managers()
+        return structs.replace(made, uncreated=templates, overdue=overdue, claim_creators=creators)
 
     def _of_gang(self, made: OwnerVerdict, record: PodRecord) -> tuple[OwnerVerdict, PodRecord]:
         """Return the verdict with the gang that finds too few nodes, and the first of its pods without one.

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, Pod
@@ -79,8 +78,7 @@ class ClusterFindings:
         return self._found.setdefault(asked(claim_set), KnownFindings())
 
 
-@dataclass(frozen=True, slots=True)
-class RunQuestion:
+class RunQuestion(Struct, frozen=True):
     """The input of a run, the limits of its searches, and what is known about its devices."""
 
     inventory: Inventory
@@ -90,8 +88,7 @@ class RunQuestion:
     findings: ClusterFindings
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceAttempt:
+class DeviceAttempt(Struct, frozen=True):
     """The claims with which a pod failed to be scheduled, and the cluster at that time.
 
     `nodes` are the nodes that rejected the pod because of devices. `claims` are the claims that waited for devices.

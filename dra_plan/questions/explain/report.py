@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from dra_plan.api.inventory import Origin
 from dra_plan.documents.verdicts import OwnerVerdict

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from dra_plan.api.core import Pod, PodExtendedResourceClaimStatus
@@ -31,8 +31,7 @@ Meant = Mapping[tuple[PodKey, str], AllocationResult]
 """The intended allocations of the claims of a pod, by pod and claim name."""
 
 
-@dataclass
-class CarriedMoves:
+class CarriedMoves(Struct):
     """The cluster after some steps, and the steps that led to it."""
 
     inventory: Inventory
@@ -210,8 +209,7 @@ class _Sequence:
         return record.node or None if record is not None and not result.evictions else None
 
 
-@dataclass(frozen=True)
-class _Arrived:
+class _Arrived(Struct, frozen=True):
     inventory: Inventory
     claims: Sequence[ResourceClaim]
 

@@ -1,9 +1,9 @@
 """`explain`: what a pod requires although the template of its controller does not, so that something else set it.
 
 An admission plugin or a webhook may add to each new pod: a VerticalPodAutoscaler changes requests, and an annotation of
-the namespace adds a node selector (PodNodeSelector, and its counterpart in OpenShift). It does so again when the
-controller creates the next pod, so an edit of the pod or of its workload does not change it. The defaults of
-LimitRanges are those of `peaks`.
+the namespace (PodNodeSelector, and its counterpart in OpenShift) or the RuntimeClass adds a node selector. It does so
+again when the controller creates the next pod, so an edit of the pod or of its workload does not change it. The
+defaults of LimitRanges are those of `peaks`.
 """
 
 from __future__ import annotations
@@ -58,9 +58,13 @@ class SetElsewhere:
         for annotation in _SELECTORS:
             if (label, value) in _pairs(annotations.get(annotation, "")):
                 return RequirementOrigin(annotation=annotation, namespace=namespace)
+        name = self._pod.spec.runtime_class_name
+        known = next((one for one in self._index.inventory.runtime_classes if one.metadata.name == name), None)
+        if known is not None and known.scheduling.node_selector.get(label) == value:
+            return RequirementOrigin(runtime_class=name)
         if self._template is None or self._template.node_selector.get(label) == value:
             return None
-        return RequirementOrigin(controller=self._controller)
+        return RequirementOrigin(controller=self._controller, runtime_class=name if known is None else "")
 
     def amount_of(self, resource: str) -> str:
         """Return what the pod's controller asks for, and what probably changed it; "" if nothing differs."""

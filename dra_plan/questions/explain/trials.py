@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
@@ -53,8 +53,7 @@ WithNodes = Callable[[OwnerVerdict, Owner, PodRecord, NodeRefusals, VerdictRun],
 """The verdict with the obstacles of a pod on each node in a run."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrialGround:
+class TrialGround(Struct, frozen=True):
     """The input without the objects that the API server rejects, and its run. All trials start from them.
 
     `closely` are the owners that are examined closely, and `is_explained` returns whether a pod belongs to one of them.
@@ -174,7 +173,7 @@ class OwnerTrials:
             found = [one for one in claims.known if made.is_met_by(one)]
         found = [one for one in found if not _evicts_by_label(one, index.inventory)]
         pods = {pod.key: pod for pod in index.inventory.pods}
-        found = [with_staying(self._repairs.told(one), pods) for one in found]
+        found = [with_staying(self._repairs.with_failing(self._repairs.told(one), plan), pods) for one in found]
         leaving = {pod for one in found for each in one.changes if _is_awaited(each) for pod in each.pods}
         found = [one for one in found if not _releases_only(one, leaving) or any(map(_is_awaited, one.changes))]
         kept = [one for one in found if not _releases_only(one, siblings)]

@@ -23,7 +23,7 @@ from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended, is_over, is_ready, is_waiting, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdict_parts import LastMessage, Verdict
-from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.documents.verdicts import GOOD, OwnerVerdict
 from dra_plan.explanation.driver_pods import unready_pod
 from dra_plan.planner.creation import NotCreated
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
@@ -144,7 +144,14 @@ class _Verdicts:
         """Return the verdict on a pod or workload."""
         pod = self._pods.get(owner)
         made = self._of_pod(owner, pod) if pod is not None else self._of_workload(owner, self._workloads[owner])
-        return self._with_unready(made, owner)
+        return self._with_failing(self._with_unready(made, owner), owner)
+
+    def _with_failing(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
+        """Return the verdict with the pods of drivers that fail on the node that the pod gets."""
+        plan = self._pending.plan_of(owner) if made.verdict in GOOD else None
+        if plan is None or not plan.claim_set.claims:
+            return made
+        return structs.replace(made, failing=self._placed.drivers.failing_on(made.node_name, plan.claim_set.claims))
 
     def _of_pod(self, owner: Owner, pod: Pod) -> OwnerVerdict:
         made = OwnerVerdict(kind=owner.kind, namespace=owner.namespace, name=owner.name, verdict="Finished")

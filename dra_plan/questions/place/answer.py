@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from msgspec import structs
+
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.scheduling import PodGroup
@@ -185,7 +187,7 @@ def place_pods(
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     inventory = resumed(inventory, question.owners, question.namespace)
     groups, owners = tell_groups_apart(inventory, question.owners, question.namespace)
-    chosen = _Chosen(groups, choice(inventory, target, replace(question, owners=owners)), bool(owners))
+    chosen = _Chosen(groups, choice(inventory, target, structs.replace(question, owners=owners)), bool(owners))
     taken = accepted(inventory, target, chosen, question.runtime_config)
     inventory = taken.inventory
     limit = SearchTime(question.deadline(), stopped or (lambda: False), question.progress)

@@ -1,4 +1,4 @@
-"""`repack`: the cheapest moves that free devices, from an integer program, and their simulation in waves."""
+"""`repack`: the cheapest moves that free devices, found by an integer program and simulated in waves."""
 
 from __future__ import annotations
 

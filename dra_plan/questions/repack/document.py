@@ -10,7 +10,7 @@ from dra_plan.documents.base import Amount, DocumentPart, HeldDevices, ObjectNam
 
 RepackOutcome = Literal["Fits", "Moves", "Impossible", "Undecided"]
 """Fits: no move is needed. Moves: the waves make enough room. Impossible: it is proved that no allowed moves make
-enough room. Undecided: there are neither moves nor a proof."""
+enough room. Undecided: neither moves nor a proof were found."""
 
 AskedRoom = Literal["Free", "For", "Most"]
 
@@ -105,7 +105,9 @@ class RepackDocument(PrintedDocument, frozen=True, kw_only=True):
         Amount,
         Meta(description="The number of wanted pods or sets of devices. With --most, the number of pending pods."),
     ]
-    found: Annotated[Amount, Meta(description="How many of `rooms` there is room for in the end.")]
+    found: Annotated[
+        Amount, Meta(description="The number of wanted pods or sets of devices that have room in the end.")
+    ]
     at_most: Annotated[Amount, Meta(description="A proved upper bound on `found`.")]
     moves: Annotated[Amount, Meta(description="The number of moves.")]
     cost: Annotated[

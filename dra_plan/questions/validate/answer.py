@@ -1,4 +1,4 @@
-"""`validate`: problems in single manifests and between manifests, found before they are applied."""
+"""`validate`: problems within and between manifests, found before they are applied."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def fix(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> FixedManifests:
-    """Return the input after all fixes that are certain, for the selected rules. No file is written."""
+    """Return the input with every certain fix for the selected rules applied. No file is written."""
 
     def judged(read: Reading) -> Judgement:
         return judge(

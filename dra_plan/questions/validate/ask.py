@@ -57,7 +57,7 @@ class ValidateOptions(RuleOptions, total=False):
 
 @spelled_out
 def validate(cluster: LoadedCluster, **options: Unpack[ValidateOptions]) -> ValidationReport:
-    """Return problems in single objects and between objects.
+    """Return problems within and between objects.
 
     `select` and `ignore` contain codes of rules. Objects that are also in the cluster `against` are validated as
     updates. `runtime_config` is the API server's --runtime-config, which selects the API versions that it serves: `{}`

@@ -23,7 +23,7 @@ from .keys import ClaimKey, claim_key
 
 
 def with_uid(claim: ResourceClaim) -> ResourceClaim:
-    """Return the claim with a UID, generated if it has none."""
+    """Return the claim, with a generated UID if it has none."""
     if claim.metadata.uid:
         return claim
     return replace(claim, metadata=replace(claim.metadata, uid=f"claim:{claim.key}"))
@@ -34,7 +34,7 @@ class StoredClaims:
 
     def __init__(self) -> None:
         self._found: dict[int, tuple[ResourceClaim, ResourceClaim]] = {}
-        """The claims by the identity of the given one, which is kept alive."""
+        """The claims by the `id` of the given claim, which is kept alive."""
         self._last: Sequence[ResourceClaim] = ()
         self._last_by_key: dict[ClaimKey, ResourceClaim] = {}
 

@@ -44,7 +44,7 @@ class PodGroups:
         """The groups for which other pods are being evicted."""
 
     def put(self, group: PodGroup) -> None:
-        """Add a group, or replace it by a new version."""
+        """Add a group, or replace its earlier version."""
         self._groups[group.metadata.namespace, group.metadata.name] = group
 
     def remove(self, key: GroupKey) -> None:
@@ -277,7 +277,7 @@ class SimulatedCluster:
             info.position = position
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
-        """Return the labels of a namespace. An unknown namespace has only the label with its name."""
+        """Return the labels of a namespace. An unknown namespace has only the label `kubernetes.io/metadata.name`."""
         known = self.namespaces.get(name)
         if known is None:
             return {"kubernetes.io/metadata.name": name}
@@ -373,7 +373,7 @@ class SimulatedCluster:
             self._store(pod)
 
     def arrange(self, node: str, uids: Sequence[str]) -> None:
-        """Reorder the pods on the node like `uids`."""
+        """Put the pods on the node into the order of `uids`."""
         info = self.nodes.get(node)
         if info is not None and list(info.pods) != uids:
             pods = [info.pods[uid] for uid in uids if uid in info.pods]
@@ -453,7 +453,7 @@ class SimulatedCluster:
             self.emit(Resource.UNSCHEDULED_POD, Action.DELETE, old, None)
 
     def add_group(self, group: PodGroup) -> None:
-        """Add a pod group, or replace it by a new version."""
+        """Add a pod group, or replace its earlier version."""
         known = self.groups.get((group.metadata.namespace, group.metadata.name))
         self.groups.put(group)
         self.emit(Resource.POD_GROUP, Action.ADD if known is None else Action.UPDATE_OTHER, known, group)
@@ -473,7 +473,7 @@ class SimulatedCluster:
         return self._extended
 
     def put_claim(self, claim: ResourceClaim) -> None:
-        """Add a claim, or replace it by a new version."""
+        """Add a claim, or replace its earlier version."""
         old = self.claims.put(claim)
         if old is None:
             self._touch(claim)

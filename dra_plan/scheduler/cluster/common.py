@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from .claims import StoredClaims
 from .known_objects import KnownObjects
 from .memo import NodeTables
 
 
-@dataclass(frozen=True)
-class Common:
+class Common(Struct, frozen=True):
     """A cache for simulations with the same target and step limit. It never changes results."""
 
     objects: KnownObjects = field(default_factory=KnownObjects)
@@ -20,4 +20,4 @@ class Common:
     answers: dict[Hashable, NodeTables[Any]] = field(default_factory=dict)
     """The results for nodes that plugins have cached, by plugin and its arguments."""
     standing_by: dict[Hashable, Any] = field(default_factory=dict)
-    """The simulations that are forked for other states of their input, by their options."""
+    """The simulations, by their options, that are forked for other states of their input."""

@@ -28,7 +28,7 @@ class KnownObjects:
     def __init__(self) -> None:
         self._view: View | None = None
         self._pods: dict[int, PodInfo] = {}
-        """The derived pods by the identity of the pod, which is kept alive."""
+        """The derived pods by the `id` of the pod, which is kept alive."""
         self._admitted: dict[str, Pod] = {}
         self._nodes: dict[str, NodeInfo] = {}
         self._claims: ClaimStore | None = None

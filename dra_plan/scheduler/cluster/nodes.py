@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
+
+from msgspec import Struct
 
 from dra_plan.api.core import (
     Node,
@@ -44,8 +45,7 @@ NamespaceLabels = Callable[[str], Mapping[str, str]]
 """A function that returns the labels of a namespace, or {} if it is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """An affinity term of a pod.
 
     It selects pods by label in `namespaces` and in the namespaces that `namespace_selector` selects.
@@ -67,8 +67,7 @@ class Term:
         return labels_match(self.selector, pod.metadata.labels)
 
 
-@dataclass(frozen=True, slots=True)
-class AffinityTerms:
+class AffinityTerms(Struct, frozen=True):
     """The affinity terms of a pod."""
 
     required: tuple[Term, ...] = ()
@@ -154,8 +153,8 @@ class Journal:
     """The names of changed nodes in the order of their changes, for code that caches results for nodes.
 
     A node that changes twice in a row is named once, unless the journal was read in between. `objects` is a journal of
-    the nodes whose Node objects were replaced. `kept` has, for each open fork, the earlier states of the nodes changed
-    since.
+    the nodes whose Node objects were replaced. `kept` has, for each open fork, the earlier states of the nodes that
+    have changed since it began.
     """
 
     __slots__ = ("_names", "_seen", "kept", "objects")
@@ -471,7 +470,7 @@ class NodeInfo:
             index.pop(info.uid, None)
 
     def clone(self) -> NodeInfo:
-        """Return a copy for a trial, with its own versions. The original does not change with it."""
+        """Return a copy for a trial, which has its own versions. Changes to the copy do not affect the original."""
         other = self.copy(None)
         other.touch()
         return other

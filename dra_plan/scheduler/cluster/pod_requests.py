@@ -8,6 +8,7 @@ devices of claims use (KEP-5517) are included.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -33,12 +34,12 @@ _INT64 = 2**63 - 1
 
 
 def is_extended(name: str) -> bool:
-    """Return whether the name is that of an extended resource, whose domain is not one of Kubernetes' own."""
+    """Return whether the name is that of an extended resource. Its domain must not be one of Kubernetes' own."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
 def is_scalar(name: str) -> bool:
-    """Return whether nodes limit the resource and it is not CPU, memory or ephemeral storage."""
+    """Return whether the resource is checked on nodes but is not CPU, memory or ephemeral storage."""
     return ("/" in name and not name.startswith("requests.")) or name.startswith(("hugepages-", "attachable-volumes-"))
 
 
@@ -50,7 +51,13 @@ def amount(name: str, nano: int) -> int:
 
 def amounts(listed: Mapping[str, QuantityText]) -> Amounts:
     """Return the amounts in a resource list as comparable numbers, including `pods` if the list has it."""
-    return _comparable({name: parse(text).nano for name, text in listed.items()})
+    return _amounts_of(tuple(listed.items())).copy()
+
+
+@lru_cache(maxsize=1_000)
+def _amounts_of(listed: Iterable[tuple[str, QuantityText]]) -> Amounts:
+    """Return the amounts of a list: most nodes of a fleet have one of a few lists."""
+    return _comparable({name: parse(text).nano for name, text in listed})
 
 
 def amount_text(resource: str, number: int) -> str:
@@ -184,7 +191,10 @@ def _raise(total: dict[str, int], other: Mapping[str, int]) -> None:
 
 
 def host_ports(containers: Iterable[Container]) -> list[tuple[str, str, int]]:
-    """Return the ports that containers use on their node, as (protocol, address, port). No address means 0.0.0.0."""
+    """Return the ports that containers use on their node, as (protocol, address, port).
+
+    The address of a port without one is 0.0.0.0.
+    """
     return [
         (port.protocol or "TCP", port.host_ip or "0.0.0.0", port.host_port)
         for container in containers

@@ -6,10 +6,10 @@ Everything is read from the plain objects in `spec.volumes`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from dra_plan.api.core import Pod
 from dra_plan.api.storage import PersistentVolumeClaimSpec
@@ -43,8 +43,7 @@ class Disk(NamedTuple):
         return self.kind != "rbd" or bool(self.monitors & other.monitors)
 
 
-@dataclass(frozen=True, slots=True)
-class PodVolumes:
+class PodVolumes(Struct, frozen=True):
     """The volumes of a pod, as far as scheduling needs them.
 
     `claims` are in the order of the volumes. `counted` are the inline disks as (CSI driver, handle).

@@ -236,7 +236,7 @@ class Volume:
 
     @cached_property
     def form(self) -> tuple[str, str]:
-        """The volume mode and attributes class. A volume and its claim must have the same."""
+        """The volume mode and attributes class, which must be equal for a volume and its claim."""
         spec = self.object.spec
         return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
 
@@ -271,7 +271,7 @@ class Claim:
 
     @cached_property
     def form(self) -> tuple[str, str]:
-        """The volume mode and attributes class. A claim and its volume must have the same."""
+        """The volume mode and attributes class, which must be equal for a claim and its volume."""
         spec = self.object.spec
         return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
 
@@ -291,7 +291,7 @@ class Claim:
         return bool(self.volume_name) and BIND_COMPLETED in self.annotations
 
     def waits(self, storage_class: StorageClass | None) -> bool:
-        """Return whether the claim gets its volume only when a pod uses it, because of its storage class."""
+        """Return whether this storage class delays the claim's volume until a pod uses the claim."""
         return not self.volume_name and storage_class is not None and storage_class.volume_binding_mode == WAITS
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Bind claims by writing allocations and reservations to the simulated API server, and undo this.
+"""Bind claims by writing allocations and reservations to the simulated API server, and undo such writes.
 
 The last part has the events that may make a pod rejected by DynamicResources schedulable.
 """

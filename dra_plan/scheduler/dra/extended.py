@@ -7,9 +7,9 @@ scoring uses as the capacity of such a resource; and the score of firstAvailable
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dra_plan.allocator import DeviceID, View
@@ -62,7 +62,7 @@ def served_names(names: Iterable[str], mapped: Collection[str], allocatable: Map
 def is_served(allocatable: int, *, mapped: bool) -> bool:
     """Return whether devices provide the resource on a node.
 
-    They do if a class has its name and the node has no allocatable amount of it.
+    They do if a device class provides the resource (`mapped`) and the node has no allocatable amount of it.
     """
     return mapped and allocatable <= 0
 
@@ -87,8 +87,7 @@ def stored_name(claim: ResourceClaim) -> str:
     return claim.metadata.generate_name + _SUFFIX
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """A container's use of a request in the special claim."""
 
     container: str
@@ -107,8 +106,7 @@ def container_shape(pod: Pod) -> Hashable:
     return len(init), tuple((c.restart_policy, tuple(sorted(c.resources.requests.items()))) for c in listed)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
+class _Asking(Struct, frozen=True):
     """A container that requests a resource."""
 
     index: int

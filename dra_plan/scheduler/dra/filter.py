@@ -93,7 +93,7 @@ class PodState:
 
     @property
     def waiting(self) -> list[ResourceClaim]:
-        """The pod's claims without the special claim that have no allocation in the API server.
+        """The pod's claims, except the special claim, that have no allocation in the API server.
 
         Another pod may already be allocating them.
         """
@@ -120,12 +120,12 @@ class PodState:
 
     @property
     def allocated(self) -> list[ResourceClaim]:
-        """The pod's claims, without the special claim, that have devices."""
+        """The pod's claims, except the special claim, that have devices."""
         return [claim for claim in self.claims if claim.allocation is not None]
 
     @property
     def special_pending(self) -> bool:
-        """Whether the pod has a claim for extended resources without devices."""
+        """Whether the pod has a special claim that has no devices yet."""
         return self.special is not None and self.special.allocation is None
 
     @property

@@ -96,7 +96,7 @@ class DynamicResources(
         arguments = (self.name, binding_timeout, max_steps)
         self._memo: NodeTables[NodeAnswer] = handle.answers.setdefault(arguments, Remembered(MOST_SHAPES))
         self.deallocations: list[tuple[str, list[str]]] = []
-        """The pods and their claims of which upstream would deallocate one at random."""
+        """The pods for which upstream would deallocate a claim at random, each with the claims to choose from."""
 
     def parts(self) -> Iterable[object]:
         """Return the parts that a fork of the simulation has to save."""
@@ -213,7 +213,7 @@ class DynamicResources(
         return [] if kept.empty else self._check.claims_on(kept, pod, node)
 
     def served_on(self, kept: PodState, pod: Pod, node: NodeInfo) -> tuple[list[DeviceRequest], list[Use]]:
-        """Return the requests for extended resources that devices have to serve on the node, and who uses them."""
+        """Return the requests of the special claim on the node, and the containers that use them."""
         return self._check.served_on(kept, pod, node)
 
     def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:

@@ -26,7 +26,7 @@ WHOLE = 1000
 """The free share of an unused unit, in thousandths."""
 
 Left = tuple[tuple[int, int], ...]
-"""For each unit of a node, in pool order, the number of its kind and its free thousandths."""
+"""The kind of each unit of a node, as a number, and its free share in thousandths, in pool order."""
 
 _encode = msgspec.json.Encoder(decimal_format="string").encode
 
@@ -34,7 +34,7 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 class Unit(NamedTuple):
     """A unit: the number of its kind, its devices, and their total amounts in nano-units.
 
-    The devices are one device, or the partitions of one physical device.
+    It consists of one device, or of the partitions of one physical device.
     """
 
     kind: int

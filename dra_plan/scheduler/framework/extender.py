@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from dra_plan.api.core import Pod, PodDisruptionBudget
 from dra_plan.api.selectors import labels_match
@@ -23,8 +24,7 @@ _PRIORITY_OFFSET = 2**31
 """A number added to each victim's priority, so that more victims always weigh more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A node, the pods to evict from it, most important first, and how many of them disruption budgets protect."""
 
     node: str

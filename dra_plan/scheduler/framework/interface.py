@@ -12,6 +12,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from msgspec import Struct
+
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
@@ -68,8 +70,7 @@ class EnqueueExtensions(Plugin, ABC):
         """Return the events after which a rejected pod may become schedulable. An event may have a hint function."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreFilterResult:
+class PreFilterResult(Struct, frozen=True):
     """The names of the nodes that PreFilter restricts the pod to, or None for all nodes."""
 
     node_names: frozenset[str] | None = None
@@ -97,7 +98,7 @@ class PreFilterPlugin(Plugin, ABC):
         """Return a restriction to some nodes, and a status. After Skip, the plugin's Filter is not called."""
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the object that updates the state in a trial, or None if pods on nodes do not matter to it."""
+        """Return the object that updates the state in a trial, or None if the state does not depend on other pods."""
         return None
 
 
@@ -131,8 +132,7 @@ class FilterPlugin(Plugin, ABC):
         return [self.filter(state, pod, node) for node in nodes]
 
 
-@dataclass(frozen=True, slots=True)
-class NominatingInfo:
+class NominatingInfo(Struct, frozen=True):
     """The node that the pod is nominated to, or "" to clear the nomination."""
 
     node: str
@@ -251,13 +251,12 @@ POINTS: dict[str, type[Plugin]] = {
 """The extension points, by their names in KubeSchedulerConfiguration."""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """Why no node fits: the status of each node, or one reason for all (`pre_filter`), and the plugins responsible."""
 
     statuses: Mapping[str, Status]
     pre_filter: str = ""
-    plugins: frozenset[str] = field(default_factory=frozenset)
+    plugins: frozenset[str] = frozenset()
 
 
 # -- the handle given to plugins ---------------------------------------------------------------------------------------

@@ -227,11 +227,14 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return self.filter(state, pod, node)
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Notify the PreFilter plugins that a pod was added to a node in a trial. Return an Error if one fails."""
+        """Notify the PreFilter plugins that a pod was added to a node in a trial. Return an Error if a plugin fails."""
         return self._extend(state, pod, added, node, "AddPod")
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Notify the PreFilter plugins that a pod was removed from a node in a trial. Return an Error if one fails."""
+        """Notify the PreFilter plugins that a pod was removed from a node in a trial.
+
+        Return an Error if a plugin fails.
+        """
         return self._extend(state, pod, removed, node, "RemovePod")
 
     def _extend(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo, what: str) -> Status | None:
@@ -425,7 +428,7 @@ def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
 def normalize(scores: list[int], *, reverse: bool = False) -> None:
     """Scale the scores in the list to the range from 0 to 100, relative to the largest score.
 
-    If `reverse` is set, the largest score becomes 0, and 0 becomes 100. This also applies if all scores are 0.
+    If `reverse` is set, the largest score becomes 0, and 0 becomes 100, even if all scores are 0.
     """
     most = max(scores, default=0)
     if most == 0:

@@ -126,8 +126,8 @@ class VolumeUnfit(NamedTuple):
 class VolumeInUse(NamedTuple):
     """A claim or disk that only one pod can use and that another pod (NAMESPACE/NAME) already uses.
 
-    The claim is a ReadWriteOncePod claim. The disk is on this node; `claim` is then "", and `disk` is the kind of disk,
-    such as `gcePersistentDisk`.
+    The claim is a ReadWriteOncePod claim. For a disk on this node, `claim` is "", and `disk` is the kind of disk, such
+    as `gcePersistentDisk`.
     """
 
     claim: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from dra_plan.documents.scheduling import PluginVerdict
 from dra_plan.scheduler.events import Wake
@@ -30,8 +31,7 @@ def verdict(
     )
 
 
-@dataclass
-class Attempt:
+class Attempt(Struct):
     """A scheduling cycle of one pod."""
 
     pod: str

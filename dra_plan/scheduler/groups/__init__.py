@@ -1,4 +1,5 @@
 """Pods that are scheduled together: PodGroups in scheduling.k8s.io, as in kube-scheduler 1.36.
 
-Of these, the ordinary cycle uses only `PodGroups` (`cluster/cluster.py`) and `GroupCycleState` (`framework/status.py`).
+Outside this package, groups appear only in `PodGroups` (`cluster/cluster.py`) and `GroupCycleState`
+(`framework/status.py`), which the ordinary cycle uses.
 """

@@ -57,7 +57,7 @@ class GroupAdmission:
 def times_are_a_servers(groups: Iterable[PodGroup], pods: Iterable[Pod]) -> bool:
     """Return whether creationTimestamps show which pod came first.
 
-    An API server sets a creationTimestamp on every object. If a pod has one but its group does not, they were not
+    An API server sets a creationTimestamp on every object. If a pod has one but its group does not, the times were not
     written by an API server. The scheduler then sees the objects in list order.
     """
     timeless = {group.key for group in groups if not group.metadata.creation_timestamp}

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from enum import Enum
+
+from msgspec import Struct, field
 
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
@@ -35,8 +36,7 @@ class GroupVerdict(Enum):
     ERROR = "error"
 
 
-@dataclass(slots=True)
-class MemberAttempt:
+class MemberAttempt(Struct):
     """The attempt to schedule one pod in the cycle of its group.
 
     `node` is the node on which the pod is placed, or "". `waits` is why Permit delays the pod.
@@ -51,8 +51,7 @@ class MemberAttempt:
     waits: Sequence[Status] = ()
 
 
-@dataclass(slots=True)
-class GroupOutcome:
+class GroupOutcome(Struct):
     """The result of a group's cycle. With the verdict ERROR, the last attempt is the one that failed."""
 
     verdict: GroupVerdict
@@ -164,8 +163,7 @@ class PlacementError(Exception):
     """The error raised if the nodes of a group's pods do not determine its domain. The message is upstream's."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroupPlacement:
+class GroupPlacement(Struct, frozen=True):
     """The nodes of one domain. None stands for all nodes of the cluster."""
 
     domain: str = ""
@@ -312,8 +310,7 @@ def failed(error: str) -> CycleResult:
 # -- searching for the best placement ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class GroupTask:
+class GroupTask(Struct, frozen=True):
     """A group and those of its pods that are tried together, in order."""
 
     key: GroupKey
@@ -324,8 +321,7 @@ class GroupTask:
     """The percentage of nodes at which the search for feasible nodes stops."""
 
 
-@dataclass(slots=True)
-class GroupAnswer:
+class GroupAnswer(Struct):
     """The outcome for a group's pods. `message` is the group's own message if it is not scheduled."""
 
     outcome: GroupOutcome

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from dra_plan.api.scheduling import PodGroup, PodGroupCondition
 from dra_plan.scheduler.cluster.keys import GroupKey
 
 SCHEDULED = "PodGroupScheduled"
 
 
-@dataclass(frozen=True, slots=True)
-class MemberAnswer:
+class MemberAnswer(Struct, frozen=True):
     """A pod in the cycle of its group, with the node that was found or the scheduler's message."""
 
     pod: str

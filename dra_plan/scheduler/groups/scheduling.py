@@ -62,7 +62,8 @@ class VictimUnit:
     def importance(self) -> tuple[float, ...]:
         """A sort key, which is lower for more important units.
 
-        Units of higher priority are more important, and then groups, larger groups, and units that started earlier.
+        Units of higher priority are more important. If the priority is equal, groups come before single pods, then
+        larger groups before smaller ones, and then units that started earlier.
         """
         first = self.pods[0][0]
         grouped = first.group is not None

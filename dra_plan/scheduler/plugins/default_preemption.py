@@ -173,6 +173,6 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
     def events_to_register(self) -> Sequence[Interest]:
         """Return the deletion of pods, after which a gated pod may become schedulable.
 
-        It is other plugins that decide whether to retry the pod.
+        Other plugins decide whether to retry the pod.
         """
         return [Interest(Resource.ASSIGNED_POD, Action.DELETE, lambda _pod, _old, _new: Hint.SKIP)]

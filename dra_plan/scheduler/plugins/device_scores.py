@@ -1,4 +1,4 @@
-"""Scores for free devices: the share that stays idle, and its use for the pods expected in the future."""
+"""Scores that depend on free devices: how many stay free, and how useful they are to the pods expected later."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
 
 
 def shape_of(measure: Measure, handle: Handle, pod: Pod) -> Shape:
-    """Return the shape of a pod, including those of its claims that have no devices."""
+    """Return the shape of a pod. Of its claims, only those without devices count."""
     try:
         claims = pod_claims(pod, handle.cluster.claims.get)
     except PodClaimError:

@@ -1,7 +1,7 @@
 """The InterPodAffinity plugin, which places pods near some pods and away from others.
 
-The rules of pods that already have a node count too. The first part keeps sums over all nodes between pods; the second
-part is the plugin.
+The affinity rules of pods that are already on nodes apply too. The first part keeps sums over all nodes between pods;
+the second part is the plugin.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Tallies(Generic[_Key]):
         self._shapes: Remembered[Hashable, _Tally[_Key]] = Remembered(most)
 
     def forget(self) -> None:
-        """Drop all sums. Call this when anything other than nodes that the sums depend on has changed."""
+        """Drop all sums. Call this when something that the sums depend on has changed, other than nodes."""
         self._shapes.clear()
 
     def of(self, shape: Hashable, part: Callable[[NodeInfo], Mapping[_Key, int]]) -> Mapping[_Key, int]:

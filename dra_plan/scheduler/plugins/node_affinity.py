@@ -37,7 +37,7 @@ def required_terms(pod: Pod) -> NodeSelector | None:
 
 
 def preferred_terms(pod: Pod) -> list[PreferredSchedulingTerm]:
-    """Return the pod's preferred node terms, without empty ones and those without weight."""
+    """Return the pod's preferred node terms, except those that are empty or have no weight."""
     affinity = pod.spec.affinity
     if affinity is None or affinity.node_affinity is None:
         return []

@@ -164,7 +164,7 @@ class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
     _cordoned = unresolvable("node(s) were unschedulable")
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if it is cordoned and the pod does not tolerate this."""
+        """Reject the node if it is cordoned, unless the pod tolerates cordoned nodes."""
         if not node.node.spec.unschedulable or tolerated(UNSCHEDULABLE, pod.spec.tolerations):
             return None
         return self._cordoned
@@ -314,7 +314,7 @@ class ImageLocality(ScorePlugin):
         return images, len(pod.spec.init_containers) + len(pod.spec.containers), self._seen if holders else -1
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the score, from 0 up to 23 MiB to 100 from 1000 MiB for each container."""
+        """Return the score: 0 up to 23 MiB, and 100 from 1000 MiB for each container."""
         holders = self._holders
         if not holders:
             return 0

@@ -228,7 +228,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     # Score
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Compute what the pod requests for scoring.
+        """Compute the pod's request for scoring.
 
         Unless quirk P12 is fixed, requests at the level of the pod are left out.
         """
@@ -252,7 +252,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return [*map(self._strategy.score, used)]
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return what the pod requests for scoring, as a key."""
+        """Return the pod's request for scoring as a key."""
         counted: Hashable = state.read(f"{self.name}/score")
         return counted
 

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
+from msgspec import Struct
 
 from dra_plan.api.core import Node, Pod, TopologySpreadConstraint
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
@@ -57,8 +58,7 @@ SYSTEM_DEFAULTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadConstraint:
+class SpreadConstraint(Struct, frozen=True):
     """A topology spread constraint of a pod, prepared for counting."""
 
     key: str

@@ -232,7 +232,7 @@ class _NotCountableError(Exception):
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     """The plugin that limits the number of volumes of each driver on a node.
 
-    The volumes of pods on the node, the volumes attached to the node, and the volumes of the new pod count.
+    It counts the volumes of pods on the node, the volumes attached to the node, and the volumes of the new pod.
     """
 
     name = plugin_names.NODE_VOLUME_LIMITS

@@ -1,4 +1,4 @@
-"""Reports of `allocate` and `explain`: one check per claim set."""
+"""Reports of `allocate` and `explain`, with one check per claim set."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def content(
 ) -> Content:
     """Return a report on an AllocationPlan or an Explanation.
 
-    It contains the results for the claim sets, `more` checks, and the warnings. `details` returns lines to add to a
-    claim set that failed.
+    It contains a check for each claim set, the checks in `more`, and the warnings. `details` returns additional lines
+    for a failed claim set.
     """
     checks = [_check(claim_set, gate, origins, details) for claim_set in claim_sets]
     failed, notes = of_warnings(warnings, gate)

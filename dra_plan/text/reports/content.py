@@ -1,4 +1,4 @@
-"""The content of a report, before any format: the checks, the failures, their positions, and their fingerprints."""
+"""The content of a report, regardless of its format: checks, failures, positions and fingerprints."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Level(StrEnum):
 
 
 class Replacement(NamedTuple):
-    """A range of characters in the file of an entry, and the text that replaces it."""
+    """A range of characters in a file, and its replacement."""
 
     line: int
     column: int
@@ -35,10 +35,10 @@ class Replacement(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A reported problem with its position. Lines and columns count from 1; 0 and empty texts mean unknown.
+    """A reported problem and its position. Lines and columns are numbered from 1; 0 and "" mean unknown.
 
-    `end_column` is the column after the last character. `object` is KIND NAMESPACE/NAME, and `path` is a field of this
-    object. `details` has more lines, for formats with enough space.
+    `end_column` is the column after the last character. `object` is KIND NAMESPACE/NAME, and `path` is one of its
+    fields. `details` contains more lines, for formats with enough space.
     """
 
     level: Level
@@ -55,19 +55,19 @@ class Entry(NamedTuple):
     fix: str = ""
     """A description of the edits."""
     edits: tuple[Replacement, ...] = ()
-    """The replacement text, if it is certain."""
+    """The edits, if the fix is certain."""
     like: str = ""
-    """The object of an earlier entry, which has the explanation of both."""
+    """The object of an earlier entry that has the same explanation."""
 
     @property
     def place(self) -> str:
-        """Return the place of the entry as `SOURCE:LINE:COLUMN`, without the parts that are unknown."""
+        """The place of the entry as `SOURCE:LINE:COLUMN`, without unknown parts."""
         numbers = [str(number) for number in (self.line, self.column if self.line else 0) if number]
         return ":".join([self.source, *numbers]) if self.source else ""
 
 
 class Result(StrEnum):
-    """The result of a check: passed, failed, or undecidable."""
+    """The result of a check. A check is broken if it is undecided, or if the input cannot be read."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -75,7 +75,7 @@ class Result(StrEnum):
 
 
 class ReportCase(NamedTuple):
-    """The check of a claim set, a pod or a file. A check that did not pass has an entry."""
+    """The check of a claim set, a pod or a file. It has an entry unless it passed."""
 
     name: str
     result: Result = Result.PASSED
@@ -87,7 +87,7 @@ SEARCH_ENDED = "The search was cut short"
 
 
 class RuleText(NamedTuple):
-    """The meaning of a code, and advice on how to fix the problem."""
+    """What a code means, and how to fix the problem."""
 
     title: str
     help: str
@@ -95,11 +95,11 @@ class RuleText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The content of a report on one command.
+    """The content of the report on a command.
 
-    `notes` are entries that do not make anything fail. `anchor` is the input at which an entry without a position is
-    shown, in formats that require a position. `aborted` means that there is no result because the input or the query
-    was invalid.
+    `notes` are entries that do not make the command fail. In formats that require a file, entries without a position
+    are shown at `anchor`, which is a part of the input. `aborted` means that there is no result because the input or
+    the query was invalid.
     """
 
     command: str
@@ -110,12 +110,12 @@ class Content:
     aborted: bool = False
 
     def entries(self) -> Iterator[Entry]:
-        """Yield all entries. The entries of the checks come before the notes."""
+        """Yield the entries of the checks, followed by the notes."""
         yield from (check.entry for check in self.checks if check.entry is not None)
         yield from self.notes
 
     def without_facts(self) -> Content:
-        """Return the report without the facts about the release, which `-q` hides."""
+        """Return the content without facts about the release, which `-q` hides."""
         return replace(self, notes=tuple(note for note in self.notes if note.code not in NOTES))
 
 
@@ -123,26 +123,20 @@ STDIN = "-"
 
 
 CLUSTER = "cluster"
-"""The name used in reports for a cluster that is read with kubectl, which has no file."""
+"""The file name that reports use for a cluster that was read with kubectl."""
 
 
 STDIN_NAME = "stdin"
-"""The name used in reports for standard input, which has no file."""
+"""The file name that reports use for standard input."""
 
 
 def file_of(entry: Entry, content: Content) -> str:
-    """Return the file under which the entry is shown.
-
-    This is the entry's own file or, if it has none, the first file of the run.
-    """
+    """Return the entry's file, or the first file of the run if the entry has none."""
     return relative(entry.source or content.anchor or CLUSTER)
 
 
 def relative(source: str) -> str:
-    """Return the path relative to the working directory, without `./`.
-
-    A path outside the directory is returned unchanged.
-    """
+    """Return the path relative to the working directory, or the same path if it is outside."""
     if source == STDIN:
         return STDIN_NAME
     path, here = Path(os.path.normpath(source)), Path.cwd()
@@ -155,10 +149,10 @@ def uri(path: str) -> str:
 
 
 def fingerprints(content: Content) -> list[tuple[Entry, str]]:
-    """Return the entries with their fingerprints.
+    """Return the entries with their fingerprints, which are unique within a report.
 
-    A fingerprint consists of the code, file, object, field and message. It does not contain the line, so it stays the
-    same if lines are inserted above. Repeated entries are counted, so that each fingerprint is unique in a report.
+    A fingerprint depends on the code, file, object, field and message. It does not depend on the line, so inserting
+    lines above does not change it.
     """
     seen: Counter[str] = Counter()
     found = []
@@ -170,10 +164,7 @@ def fingerprints(content: Content) -> list[tuple[Entry, str]]:
 
 
 def of_warnings(warnings: Iterable[Notice], gate: Gate) -> tuple[list[ReportCase], list[Entry]]:
-    """Return the warnings as checks and notes.
-
-    A warning that makes the gate fail is a failed check. Any other warning is a note.
-    """
+    """Return the warnings: those that make the gate fail as failed checks, and the others as notes."""
     told = list(warnings)
     failed = of_plain_warnings(one for one in told if gate.counts(one))
     notes = of_plain_warnings(one for one in told if not gate.counts(one))
@@ -181,7 +172,7 @@ def of_warnings(warnings: Iterable[Notice], gate: Gate) -> tuple[list[ReportCase
 
 
 def of_plain_warnings(warnings: Iterable[Notice]) -> list[Entry]:
-    """Return the warnings as entries. No gate is applied."""
+    """Return the warnings as entries, without applying a gate."""
     return [_entry(warning) for warning in warnings]
 
 
@@ -196,6 +187,6 @@ def _entry(warning: Notice) -> Entry:
 
 
 def split(source: str) -> tuple[str, int]:
-    """Return the file and the line of `FILE:LINE`. If there is no line, it is 0."""
+    """Return the file and the line in `FILE:LINE`. The line is 0 if it is missing."""
     file, colon, line = source.rpartition(":")
     return (file, int(line)) if colon and line.isdecimal() else (source, 0)

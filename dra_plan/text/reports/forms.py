@@ -1,4 +1,4 @@
-"""The report formats: GitHub annotations, JUnit, SARIF, GitLab code quality."""
+"""The report formats: GitHub annotations, JUnit, SARIF and GitLab code quality."""
 
 from __future__ import annotations
 
@@ -29,11 +29,10 @@ COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "notice"
 
 
 def github(content: Content) -> str:
-    """Return a workflow command on each line, or an empty string if there is nothing to report.
+    """Return a workflow command on each line, or "" if there is nothing to report.
 
-    The most severe entries come first: GitHub shows the first ten entries of each level in a step next to the lines,
-    and the other entries in the log. An entry that is like an earlier one has no command of its own, but is counted in
-    the earlier command.
+    The most severe entries come first, because GitHub shows only the first ten entries of each level next to the code.
+    An entry with the same explanation as an earlier entry is only counted in the earlier entry's command.
     """
     entries = list(content.entries())
     alike = Counter(entry.like for entry in entries if entry.like)
@@ -77,7 +76,7 @@ SEVERITIES = {Level.ERROR: "major", Level.WARNING: "minor", Level.INFO: "info"}
 def gitlab(content: Content) -> str:
     """Return the report as a JSON array, which is empty if there is nothing to report.
 
-    Facts about the release are omitted. They do not belong to a line in a file, and a merge request cannot change them.
+    Facts about the release are omitted, because they do not belong to a line and a merge request cannot change them.
     """
     told = fingerprints(content.without_facts())
     return structured.json([_issue(entry, mark, content) for entry, mark in told])
@@ -95,9 +94,9 @@ def _issue(entry: Entry, fingerprint: str, content: Content) -> dict[str, Any]:
 
 
 def junit(content: Content) -> str:
-    """Return the report as a test suite. A failed check is a failure; an undecided or unreadable check is an error.
+    """Return the report as a test suite. Undecided and unreadable checks are errors.
 
-    Entries that make nothing fail are written to the suite's error output. A failing test case therefore always means a
+    Entries that do not make the command fail go to the suite's error output, so a failing test case always means a
     nonzero exit status.
     """
     from junitparser import SystemErr, TestSuite
@@ -141,7 +140,7 @@ Data = dict[str, Any]
 
 
 def sarif(content: Content) -> str:
-    """Return the report as a log with one run. If there is nothing to report, the run has no results."""
+    """Return the report as a log with one run, which has no results if there is nothing to report."""
     codes = sorted({entry.code for entry in content.entries()})
     driver = {
         "name": "dra-plan",

@@ -14,13 +14,13 @@ FORMS = "html=FILE, junit=FILE, sarif=FILE, github, gitlab=FILE"
 
 
 PAGE = "html"
-"""The format that is a page, built from the result itself."""
+"""The report format that is an HTML page."""
 
 
 class Wanted(NamedTuple):
-    """A requested report. If it has no file, it is written to standard error, among the log lines.
+    """A requested report. A report without a file is written to standard error.
 
-    `render` builds the report from its content. For a page, `render` is None.
+    `render` creates the report from its content. It is None for a page.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
 
 
 def parse(options: Iterable[str], *, pages_only: bool = False) -> list[Wanted]:
-    """Return the requested reports. Raises UsageError for an unknown format, a missing file, or a duplicate."""
+    """Return the requested reports. Raises UsageError for an unknown format, a missing file name, or a duplicate."""
     wanted = [_parse(option, pages_only=pages_only) for option in options]
     files = [each.file for each in wanted if each.file is not None]
     for file in files:
@@ -69,10 +69,7 @@ RULES = {
 
 
 def content(error: Exception, command: str, anchor: str) -> Content:
-    """Return a failed check for each mistake in the input.
-
-    If the error does not list mistakes, return one failed check.
-    """
+    """Return a failed check for each mistake that the error lists, or one failed check if it lists none."""
     checks = tuple(ReportCase(_name(entry), Result.BROKEN, entry) for entry in _entries(error))
     return Content(command, checks, rules=RULES, anchor=anchor, aborted=True)
 

@@ -1,4 +1,4 @@
-"""Objects that the API server rejects, in reports, as a failed check for each finding at its position."""
+"""Objects that the API server rejects, as failed checks of a report."""
 
 from __future__ import annotations
 

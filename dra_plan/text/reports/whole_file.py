@@ -1,4 +1,4 @@
-"""Atomic file writing, where readers see either the old content or the complete new text."""
+"""Atomic file writing: readers see either the old content or the complete new content."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def write(file: str, text: str | bytes) -> None:
-    """Write `text` to `file`, encoded as UTF-8 unless it is bytes.
+    """Write `text` to `file`, in UTF-8 unless it is bytes.
 
-    Raises OSError on failure; the file is then unchanged. A device or a pipe, which cannot be replaced, is written to
+    Raises OSError on failure, and leaves the file unchanged. Devices and pipes, which cannot be replaced, are written
     directly.
     """
     path = Path(file)

@@ -33,10 +33,7 @@ class RuleExample:
     """The additional feature gates for `good`."""
 
     def whole(self, text: str) -> str:
-        """Return `text`, which is `bad` or `good`, followed by the objects in `around`.
-
-        The line numbers of `text` stay the same.
-        """
+        """Return `text`, which is `bad` or `good`, followed by the objects in `around`. Line numbers do not change."""
         return f"{text}---\n{self.around}" if self.around else text
 
 
