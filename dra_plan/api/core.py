@@ -75,6 +75,7 @@ class NodeCondition(Object, frozen=True):
     type: str = ""
     status: str = ""
     message: str = ""
+    last_heartbeat_time: str | None = None
 
 
 class NodeStatus(Object, frozen=True):

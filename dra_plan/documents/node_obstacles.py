@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from dra_plan.api.well_known import CONTROL_PLANE, HOSTNAME, UNSCHEDULABLE
-from dra_plan.documents.reasons import LeadingReason, NotTogether
+from dra_plan.documents.reasons import LeadingReason, NotTogether, UnreadyPod
 
 from .base import Amount, DocumentPart, PoolName, SchedulerText, one_of
 from .devices import DecidingClause, RemovedDevices, TaintName
@@ -70,6 +70,7 @@ class NodeShare(DocumentPart, frozen=True, kw_only=True):
     left: str
     users: list[ResourceUser] = []
     holders: list[str] = []
+    holders_of: str = ""
     removed: list[RemovedDevices] = []
 
 
@@ -84,8 +85,10 @@ class RequirementOrigin(DocumentPart, frozen=True, kw_only=True):
     runtime_class: Annotated[
         str,
         Meta(
-            description="The RuntimeClass of the pod that requires the label. If `controller` is set as well, the "
-            "RuntimeClass is not in the input, and it is only probable."
+            description=(
+                "The pod's RuntimeClass, which requires the label. If `controller` is also set, this is "
+                "only probable, because the RuntimeClass is not in the input."
+            )
         ),
     ] = ""
 
@@ -150,6 +153,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     message: Annotated[str, Meta(description="Taint not-ready: the kubelet's reason why the node is not ready.")] = ""
     never: Annotated[bool, Meta(description="Whether the nodes would lack the amount even without pods.")] = False
     taint: TaintName | None = None
+    agent: Annotated[
+        UnreadyPod | None,
+        Meta(
+            description="Taint of an agent that is not ready: a DaemonSet's pod on the first node that is not ready "
+            "and may be this agent."
+        ),
+    ] = None
     more_taints: Annotated[
         list[TaintName],
         Meta(description="Other untolerated taints that all of these nodes have. The scheduler names only one taint."),
@@ -354,6 +364,9 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = []
+    holders_of: Annotated[
+        str, Meta(description="The workload of all the pods that use the extended resource, as NAMESPACE/NAME.")
+    ] = ""
     not_ready: Annotated[
         str,
         Meta(

@@ -172,8 +172,10 @@ class NodeLabelled(DocumentPart, frozen=True, kw_only=True):
     runtime_class: Annotated[
         str,
         Meta(
-            description="The RuntimeClass that requires the label, which other nodes have: what sets it there may not "
-            "have done its work on this node."
+            description=(
+                "The RuntimeClass that requires the label. Other nodes have the label, so the component "
+                "that sets it may have failed on this node."
+            )
         ),
     ] = ""
 
@@ -183,9 +185,7 @@ class NodeUncordoned(DocumentPart, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("uncordon-node")]
     uncordon: Annotated[str, Meta(description="The node that is uncordoned.")]
-    upgrade: Annotated[
-        str, Meta(description="The label of the node that says how far the upgrade of a driver is, as KEY=VALUE.")
-    ] = ""
+    upgrade: Annotated[str, Meta(description="The node's label for the state of a driver upgrade, as KEY=VALUE.")] = ""
 
 
 class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
@@ -253,6 +253,16 @@ class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("merge-node-requirements")]
     label: str
     values: list[str]
+
+
+class NodeBoundMoved(DocumentPart, frozen=True, kw_only=True):
+    """A bound that the pod requires of a node label is moved by one, because Gt and Lt exclude the bound itself."""
+
+    code: Annotated[str, one_of("include-bound")]
+    label: str
+    operator: Annotated[str, one_of("Gt", "Lt")]
+    from_: str
+    to: str
 
 
 class NodeRequirementDropped(DocumentPart, frozen=True, kw_only=True):
@@ -457,6 +467,11 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("await-pods", "force-delete-pods", "remove-pods")]
     pods: Annotated[list[str], Meta(description="The pods, as NAMESPACE/NAME.", min_length=1)]
     on: Annotated[Text, Meta(description="The node of the pods.")]
+    until: Annotated[str, Meta(description="`await-pods`: the time at which the last grace period ends.")] = ""
+    overdue: Annotated[
+        bool, Meta(description="`await-pods`: whether `until` is well before the time of the input.")
+    ] = False
+    finalizers: Annotated[list[str], Meta(description="`await-pods`: the finalizers of the overdue pods.")] = []
     stays: Annotated[
         str,
         one_of("", "NoController", "WithoutPlace"),
@@ -479,7 +494,7 @@ class VolumeFreed(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumeClaimShrunk(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim without a volume is created again with the size of a free volume that is too small."""
+    """A PersistentVolumeClaim without a volume is recreated with the size of a free volume that was too small."""
 
     code: Annotated[str, one_of("lower-claim-size")]
     namespace: str
@@ -517,6 +532,7 @@ SuggestedChange = (
     | NodeTaintMet
     | NodeSelectorChanged
     | NodeRequirementsMerged
+    | NodeBoundMoved
     | NodeRequirementDropped
     | AffinityNamespacesAdded
     | PodRuleRelaxed
@@ -553,6 +569,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "guard-selector": SelectorChanged,
     "fix-spelling": SelectorChanged,
     "change-node-selector": NodeSelectorChanged,
+    "include-bound": NodeBoundMoved,
     "change-topology-key": PodRuleRelaxed,
     "merge-node-requirements": NodeRequirementsMerged,
     "add-affinity-namespaces": AffinityNamespacesAdded,
@@ -666,7 +683,7 @@ class TriedChanges(DocumentPart, frozen=True, kw_only=True):
     ] = []
     failing: Annotated[
         list[UnreadyPod],
-        Meta(description="Pods on that node that fail to start, and seem to belong to the driver of the devices."),
+        Meta(description="Pods on the node that fail to start and seem to belong to the driver of the devices."),
     ] = []
     evicts: Annotated[
         list[str], Meta(description="The pods with lower priority that are then evicted, as NAMESPACE/NAME.")

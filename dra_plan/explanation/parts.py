@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 from msgspec import Struct, structs
 
 from dra_plan.allocator import PoolDevice
+from dra_plan.allocator.identity import PoolProblem
 from dra_plan.allocator.reasons import (
     CapacityMissing,
     CapacityShort,
@@ -52,10 +53,16 @@ def pool(found: SkippedPool) -> UnusablePool:
         seen=skipped.seen if incomplete else None,
         expected=skipped.expected if incomplete else None,
         problem=str(skipped.problem) if invalid else "",
+        absent=_absent_counters(skipped.problem) if invalid else "",
         hint=found.hint,
         superseded_by=None if incomplete or invalid else skipped.superseded_by,
         counts=list(found.counts),
     )
+
+
+def _absent_counters(of: PoolProblem | None) -> str:
+    """Return the counter set that is not published; "" for other problems."""
+    return "" if of is None or of.device or of.twice or of.counter else of.counter_set
 
 
 def defect(found: DecisiveDefects) -> OwedToDefects:

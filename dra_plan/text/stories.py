@@ -338,10 +338,22 @@ def in_vain(of: ExplainedClaimSet) -> str:
             str(one.pool) for story in of.stories for one in story.pools if one.code == "pool-invalid"
         )
         driver = f"The driver must correct the slices of {listed(list(pools))}. " if pools else ""
-        return f"{driver}There are no {'other ' if pools else ''}changes to try."
+        return f"{driver}{_published(of)}There are no {'other ' if pools else ''}changes to try."
     if tried == 1:
         return "One change was tried; it does not help."
     return f"{tried} changes were tried, alone and in pairs; none of them helps."
+
+
+def _published(of: ExplainedClaimSet) -> str:
+    """Return where a driver publishes counter sets that its devices consume and that are not published."""
+    absent = dict.fromkeys(one.absent for story in of.stories for one in story.pools if one.absent and not one.hint)
+    if not absent:
+        return ""
+    sets = f"counter {'set' if len(absent) == 1 else 'sets'} {listed(list(absent))}"
+    return (
+        f"To publish {sets}, list {'it' if len(absent) == 1 else 'them'} in sharedCounters of another slice of the "
+        "pool, without devices, and include that slice in resourceSliceCount of all its slices. "
+    )
 
 
 def _missing_slices(of: ExplainedClaimSet) -> str:

@@ -22,6 +22,7 @@ from dra_plan.documents.suggestions import (
     HostPortChanged,
     NodeAdded,
     NodeAwaited,
+    NodeBoundMoved,
     NodeLabelled,
     NodeRequirementDropped,
     NodeRequirementsMerged,
@@ -306,7 +307,7 @@ def change(of: SuggestedChange) -> str:
             keys = list(dict.fromkeys(one.key for one in of.taints))
             taints = f"taint{'s' if len(keys) > 1 else ''} {words.listed(keys)}"
             ends = f", which also ends pod{'s' if len(of.ends) > 1 else ''} {words.listed(of.ends)}" if of.ends else ""
-            return f"find out why {of.awaited} has {taints}{since}, and get the node ready again{ends}"
+            return f"find out why {of.awaited} has {taints}{since}, and {_repaired(keys)}{ends}"
         case DevicesRepaired():
             return (
                 f"find out why the device plugin on {of.on} offers only {of.from_} of {of.to} {of.resource}, "
@@ -324,6 +325,8 @@ def change(of: SuggestedChange) -> str:
             return f"ask for a node with {of.to_label or of.label}={of.to} instead of {instead}"
         case NodeRequirementsMerged():
             return f"accept each of these values in one expression: {of.label} In [{', '.join(of.values)}]"
+        case NodeBoundMoved():
+            return f"ask for {of.label} {of.operator} {of.to} instead of {of.from_}, which {of.operator} excludes"
         case NodeRequirementDropped():
             return _not_required(of)
         case AffinityNamespacesAdded():
@@ -390,6 +393,21 @@ def change(of: SuggestedChange) -> str:
             return f"release claim {words.released(of.release, of.pods)}{'' if of.pods else UNUSED}"
         case GateEnabled():
             return f"enable feature gate {of.gate}"
+
+
+_REPAIRS = {
+    "node.kubernetes.io/disk-pressure": "free space on its disk",
+    "node.kubernetes.io/memory-pressure": "free memory on it",
+    "node.kubernetes.io/pid-pressure": "end some of its processes",
+}
+"""What removes the taints of a node that is ready but has little left of something."""
+
+
+def _repaired(keys: Sequence[str]) -> str:
+    """Return what removes all of these taints."""
+    if all(key in _REPAIRS for key in keys):
+        return words.listed([_REPAIRS[key] for key in keys])
+    return "get the node ready again"
 
 
 _RULES = {"spread": "topology spread over", "affinity": "pod affinity in", "anti-affinity": "pod anti-affinity in"}
@@ -461,9 +479,21 @@ def _pods_gone(of: PodsGone) -> str:
     if of.code == "remove-pods":
         return f"remove {pods} from {of.on}"
     if of.code == "await-pods":
-        return f"wait until {pods} on {of.on}, which {is_deleted}, {'is' if len(of.pods) == 1 else 'are'} gone"
+        return _awaited(of, pods, is_deleted)
     they = "it cannot end by itself" if len(of.pods) == 1 else "they cannot end by themselves"
     return f"delete {pods} with --force, if node {of.on} is off: the node does not report, so {they}"
+
+
+def _awaited(of: PodsGone, pods: str, is_deleted: str) -> str:
+    """Return how long to wait for pods that are being deleted; for those that are overdue, what may keep them."""
+    one = len(of.pods) == 1
+    if not of.overdue:
+        period = f" (grace period until {of.until})" if of.until else ""
+        return f"wait until {pods} on {of.on}, which {is_deleted}{period}, {'is' if one else 'are'} gone"
+    kept = f"remove {'its' if one else 'their'} finalizers ({words.listed(of.finalizers)})"
+    look = kept if of.finalizers else f"look at the kubelet of {of.on}"
+    ended = f"{'its grace period' if one else 'their last grace period'} ended at {of.until}"
+    return f"find out why {pods} on {of.on}, which {is_deleted}, still {'exists' if one else 'exist'}: {ended}; {look}"
 
 
 def _selector(of: SelectorChanged) -> str:

@@ -136,7 +136,10 @@ NO_COUNTER = unschedulable(
         "The API server does not check such references. The allocator treats the pool as invalid and uses "
         "none of its devices."
     ),
-    "Publish the counter set or counter that is missing, or use the name of one that exists.",
+    (
+        "Publish what is missing in `sharedCounters` of a slice of the same pool, since Kubernetes 1.35 of one "
+        "without devices, and include that slice in `resourceSliceCount`. Or use the name of one that exists."
+    ),
 )
 COUNTER_TOO_SMALL = warning(
     "DRA216",

@@ -10,7 +10,10 @@ from dra_plan import Cluster
 from tests.build import Object, allocated, claim, device_class, node, pod, request, running, slice_, taint
 from tests.explain.apply import applied
 
-AWAITED = "wait until pod default/w on a, which is being deleted, is gone (the pod then fits on a)"
+AWAITED = (
+    "wait until pod default/w on a, which is being deleted (grace period until 2026-11-26T00:00:00Z), is gone "
+    "(the pod then fits on a)"
+)
 FORCED = "delete pod default/w with --force, if node b is off: the node does not report, so it cannot end by itself"
 
 
@@ -60,6 +63,25 @@ def test_pods_that_are_in_no_way_are_not_named() -> None:
     assert "being deleted" not in text([tainted, leaving("w", "a", cpu="3"), pod("p", cpu="3")])
     other = [running("u", "a", claims={"g": "old"}), leaving("w", "a")]
     assert "being deleted" not in text([*holding(other[0]), other[1]])
+
+
+@pytest.mark.parametrize("finalizers", [None, ["example.com/log"]])
+def test_a_pod_that_should_have_ended_long_ago(finalizers: list[str] | None) -> None:
+    """The node has reported since: waiting is no advice, and the release of the pod's claim is no other one."""
+    made = leaving("w", "a", claims={"g": "old"})
+    made["metadata"]["finalizers"] = finalizers
+    objects = holding(made)
+    for minute, stuck in ((0, False), (20, True)):
+        heartbeat = {"type": "Ready", "status": "True", "lastHeartbeatTime": f"2026-11-26T00:{minute:02}:30Z"}
+        objects[0]["status"]["conditions"] = [heartbeat]
+        said = text(objects)
+        ended = (
+            "find out why pod default/w on a, which is being deleted, still exists: its grace period ended at "
+            "2026-11-26T00:00:00Z; "
+        )
+        look = "remove its finalizers (example.com/log)" if finalizers else "look at the kubelet of a"
+        assert (f"{ended}{look} (the pod then fits on a)" in said, AWAITED in said) == (stuck, not stuck)
+        assert "release claim" not in said
 
 
 @pytest.mark.parametrize("where", ["device", "room"])

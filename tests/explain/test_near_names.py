@@ -297,3 +297,12 @@ def test_the_new_name_of_a_driver_is_tried_wherever_the_old_one_is(of_class: boo
     [verdict] = explain(other, "pod/p").to_dict()["verdicts"]
     codes = {one["code"] for each in verdict.get("suggestions", []) for one in each["changes"]}
     assert codes.isdisjoint(["fix-spelling", "change-class"])
+
+
+def test_a_counter_set_that_no_slice_publishes_is_to_be_published() -> None:
+    card = device("gpu-0", consumesCounters=[{"counterSet": "card", "counters": {"luts": {"value": "1"}}}])
+    objects = [node("a"), device_class(), claim("c", request()), slice_("a", card)]
+    assert (
+        "To publish counter set card, list it in sharedCounters of another slice of the pool, without devices, and "
+        "include that slice in resourceSliceCount of all its slices. There are no other changes to try."
+    ) in text(objects, "resourceclaim/c")

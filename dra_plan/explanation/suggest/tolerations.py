@@ -35,7 +35,10 @@ class TolerationCorrection(NamedTuple):
 
 
 def correction(tolerations: Sequence[Toleration], taint: _Taint, nodes: Iterable[Node]) -> TolerationCorrection | None:
-    """Return the correction of the first toleration that differs from the taint in one field, and covers no taint."""
+    """Return the correction of the first toleration that covers no taint and differs from this taint in one field.
+
+    Return None if there is no such toleration.
+    """
     every = [each for node in nodes for each in node.spec.taints]
     for one in tolerations:
         field = _different_field(one, taint)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import structs
+
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.owners import ended
+from dra_plan.controllers.foreseen import newest_time
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import PodsGone
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.bindings import is_unreachable, users_of
 from dra_plan.questions.explain.editing import Remedy, departed
+from dra_plan.scheduler.clock import START, format_time, latest
+
+OVERDUE_SECONDS = 60
+"""The time after the end of its grace period after which a pod that still exists is probably stuck."""
 
 MOST_NODES = 3
 """The maximum number of nodes for which removing these pods is tried."""
@@ -33,9 +40,9 @@ def without_leaving(inventory: Inventory, verdict: OwnerVerdict, claims: Sequenc
     users = users_of(inventory, verdict.namespace, claims)
     shared = [name for name, pods in there.items() if any(pod.metadata.name in users for pod in pods)]
     full = [name for group in verdict.nodes for name in group.nodes if _are_in_the_way(there.get(name, []), group)]
-    nodes = {node.metadata.name: node for node in inventory.nodes}
+    nodes, now = {node.metadata.name: node for node in inventory.nodes}, _last_seen(inventory)
     for name in list(dict.fromkeys([*shared, *full]))[:MOST_NODES]:
-        yield _gone(name, nodes.get(name), there[name])
+        yield _gone(name, nodes.get(name), there[name], now)
 
 
 def is_of_leaving(one: NodeObstacle) -> bool:
@@ -49,8 +56,23 @@ def _are_in_the_way(pods: Sequence[Pod], group: RefusingNodes) -> bool:
     return any(pod.spec.resource_claims for pod in pods) and any(one.kind == "Devices" for one in group.about)
 
 
-def _gone(name: str, node: Node | None, pods: Sequence[Pod]) -> Remedy:
+def _gone(name: str, node: Node | None, pods: Sequence[Pod], now: float) -> Remedy:
     """Return the remedy that these pods of a node are gone; if the node does not report, they have to be forced."""
-    code = "force-delete-pods" if is_unreachable(node) else "await-pods"
-    told = PodsGone(code=code, pods=[pod.key for pod in pods], on=name)
+    told = PodsGone(code="force-delete-pods", pods=[pod.key for pod in pods], on=name)
+    if not is_unreachable(node):
+        ends = latest(pod.metadata.deletion_timestamp for pod in pods)
+        late = [pod for pod in pods if now - latest([pod.metadata.deletion_timestamp]) > OVERDUE_SECONDS]
+        told = structs.replace(
+            told,
+            code="await-pods",
+            until=format_time(ends) if ends != START else "",
+            overdue=bool(late),
+            finalizers=list(dict.fromkeys(name for pod in late for name in pod.metadata.finalizers or ())),
+        )
     return Remedy((told,), lambda of: departed(of, told.pods), patches=patches.deletions(told.pods))
+
+
+def _last_seen(inventory: Inventory) -> float:
+    """Return the newest time in the input; nodes report every few minutes even if nothing changes."""
+    heartbeats = (one.last_heartbeat_time for node in inventory.nodes for one in node.status.conditions)
+    return max(newest_time(inventory), latest(heartbeats))

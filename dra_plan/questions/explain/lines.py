@@ -159,19 +159,26 @@ SCHEDULE = "To see what happens to the pod, run `dra-plan schedule` with the sam
 
 
 def unplanned_lines(
-    of: UnplannedOwner, start: Iterable[str] = (), *, headed: bool = True, lacking: Collection[str] = ()
+    of: UnplannedOwner,
+    start: Iterable[str] = (),
+    *,
+    headed: bool = True,
+    lacking: Collection[str] = (),
+    of_requests: bool = True,
 ) -> Lines:
     """Yield the lines about an owner without claims to plan, with its devices or requests.
 
     If `headed` is set, the first line states the owner's state. `start` are lines about what keeps a pod from starting.
-    `lacking` are resources that have already been reported as missing on all nodes.
+    `lacking` are resources that have already been reported as missing on all nodes. If `of_requests` is false, requests
+    for cpu and memory are left out, because they do not matter.
     """
     if headed:
         yield f"{named(of.owner)}: {_OWNER_HEADLINES[of.state](of)}."
     yield from indented(_waiting(of))
     yield from indented(start)
     yield from indented(_having(of, headed=headed))
-    yield from indented(_asking(of, lacking, headed=headed))
+    if of_requests or any("/" in ask.name for ask in of.asks):
+        yield from indented(_asking(of, lacking, headed=headed))
 
 
 _OWNER_HEADLINES: dict[str, Callable[[UnplannedOwner], str]] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TypeGuard
 
 from msgspec import Struct, structs
 from msgspec.structs import replace
@@ -16,7 +17,7 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, PodsGone, TriedChanges
+from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, PodsGone, SuggestedChange, TriedChanges
 from dra_plan.documents.verdict_parts import AloneVerdict
 from dra_plan.documents.verdicts import DEVICES, TRIED, OwnerVerdict
 from dra_plan.planner.certainty import OF_VOLUMES
@@ -170,6 +171,8 @@ class OwnerTrials:
         found = [one for one in found if not _evicts_by_label(one, index.inventory)]
         pods = {pod.key: pod for pod in index.inventory.pods}
         found = [with_staying(self._repairs.with_failing(self._repairs.told(one), plan), pods) for one in found]
+        leaving = {pod for one in found for each in one.changes if _is_awaited(each) for pod in each.pods}
+        found = [one for one in found if not _releases_only(one, leaving) or any(map(_is_awaited, one.changes))]
         kept = [one for one in found if not _releases_only(one, siblings)]
         held = sorted({pod for one in found if one not in kept for pod in _released_by(one)})
         return structs.replace(
@@ -284,6 +287,11 @@ def _evicts_by_label(of: TriedChanges, inventory: Inventory) -> bool:
     before, after = node.metadata.labels or {}, {**(node.metadata.labels or {}), **labels}
     there = (pod for pod in inventory.pods if pod.spec.node_name == of.node)
     return any(matches(pod, of.node, before) and not matches(pod, of.node, after) for pod in there)
+
+
+def _is_awaited(change: SuggestedChange) -> TypeGuard[PodsGone]:
+    """Return whether the change is to wait for pods that are being deleted, which also releases their claims."""
+    return isinstance(change, PodsGone) and change.code == "await-pods"
 
 
 def _releases_only(of: TriedChanges, pods: set[str]) -> bool:
