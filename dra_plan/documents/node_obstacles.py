@@ -84,8 +84,10 @@ class RequirementOrigin(DocumentPart, frozen=True, kw_only=True):
     runtime_class: Annotated[
         str,
         Meta(
-            description="The RuntimeClass of the pod that requires the label. If `controller` is set as well, the "
-            "RuntimeClass is not in the input, and it is only probable."
+            description=(
+                "The pod's RuntimeClass, which requires the label. If `controller` is also set, this is "
+                "only probable, because the RuntimeClass is not in the input."
+            )
         ),
     ] = ""
 

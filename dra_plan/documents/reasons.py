@@ -39,7 +39,7 @@ class UnusablePool(DocumentPart, frozen=True, kw_only=True):
     expected: int | None = None
     problem: str = ""
     hint: Annotated[str, Meta(description="The counter set or counter that was probably meant.")] = ""
-    absent: Annotated[str, Meta(description="The counter set that devices consume and no slice publishes.")] = ""
+    absent: Annotated[str, Meta(description="The counter set that devices consume but no slice publishes.")] = ""
     superseded_by: int | None = None
     counts: Annotated[
         list[int],

@@ -172,8 +172,10 @@ class NodeLabelled(DocumentPart, frozen=True, kw_only=True):
     runtime_class: Annotated[
         str,
         Meta(
-            description="The RuntimeClass that requires the label, which other nodes have: what sets it there may not "
-            "have done its work on this node."
+            description=(
+                "The RuntimeClass that requires the label. Other nodes have the label, so the component "
+                "that sets it may have failed on this node."
+            )
         ),
     ] = ""
 
@@ -183,9 +185,7 @@ class NodeUncordoned(DocumentPart, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("uncordon-node")]
     uncordon: Annotated[str, Meta(description="The node that is uncordoned.")]
-    upgrade: Annotated[
-        str, Meta(description="The label of the node that says how far the upgrade of a driver is, as KEY=VALUE.")
-    ] = ""
+    upgrade: Annotated[str, Meta(description="The node's label for the state of a driver upgrade, as KEY=VALUE.")] = ""
 
 
 class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
@@ -459,9 +459,9 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
     on: Annotated[Text, Meta(description="The node of the pods.")]
     until: Annotated[str, Meta(description="`await-pods`: the time at which the last grace period ends.")] = ""
     overdue: Annotated[
-        bool, Meta(description="`await-pods`: `until` had passed long before the input was written.")
+        bool, Meta(description="`await-pods`: whether `until` is well before the time of the input.")
     ] = False
-    finalizers: Annotated[list[str], Meta(description="`await-pods`: the finalizers of overdue pods.")] = []
+    finalizers: Annotated[list[str], Meta(description="`await-pods`: the finalizers of the overdue pods.")] = []
     stays: Annotated[
         str,
         one_of("", "NoController", "WithoutPlace"),
@@ -671,7 +671,7 @@ class TriedChanges(DocumentPart, frozen=True, kw_only=True):
     ] = []
     failing: Annotated[
         list[UnreadyPod],
-        Meta(description="Pods on that node that fail to start, and seem to belong to the driver of the devices."),
+        Meta(description="Pods on the node that fail to start and seem to belong to the driver of the devices."),
     ] = []
     evicts: Annotated[
         list[str], Meta(description="The pods with lower priority that are then evicted, as NAMESPACE/NAME.")

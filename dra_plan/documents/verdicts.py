@@ -135,8 +135,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     failing: Annotated[
         list[UnreadyPod],
         Meta(
-            description="If the pod gets a node: pods there that fail to start, and seem to belong to the driver of "
-            "its devices."
+            description=(
+                "If the pod gets a node: pods on it that fail to start and seem to belong to the driver of "
+                "the pod's devices."
+            )
         ),
     ] = []
     unready_pods: Annotated[
@@ -266,11 +268,15 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     ] = []
     overdue: Annotated[
         bool,
-        Meta(description="True if such a claim is missing although the newest time in the input is a minute later."),
+        Meta(
+            description=(
+                "True if claims are still missing, although the input is at least a minute newer than the pod."
+            )
+        ),
     ] = False
     claim_creators: Annotated[
         list[UnreadyPod],
-        Meta(description="If such claims are missing: the pods of kube-controller-manager, if none of them is ready."),
+        Meta(description="If claims are missing: the pods of kube-controller-manager, if none of them is ready."),
     ] = []
     limits_unknown: Annotated[
         bool,

@@ -52,7 +52,7 @@ def unready_lines(of: OwnerVerdict | None) -> Iterator[str]:
 
 
 def failing(of: UnreadyPod) -> str:
-    """Return which pod does not start on a node, and why."""
+    """Return a phrase that says which pod does not start on a node, and why."""
     message = words.one_line(of.message).rstrip(".")
     return f"pod {of.pod} on it does not start: {': '.join(filter(None, (of.reason, message)))}"
 

@@ -251,7 +251,7 @@ def _forbidden(of: OwnerVerdict) -> Lines:
 
 
 FAILED_CREATION = "FailedResourceClaimCreation"
-"""The reason of the events in which kube-controller-manager says why it does not create a claim."""
+"""The reason of events with which kube-controller-manager reports that it could not create a claim."""
 
 
 def _uncreated(of: OwnerVerdict) -> Iterator[str]:

@@ -190,7 +190,7 @@ class AdmissionSearch:
 
 
 def uncordoning(node: Node) -> NodeUncordoned:
-    """Return the description of the change that uncordons a node."""
+    """Return the change that uncordons a node."""
     return NodeUncordoned(code="uncordon-node", uncordon=node.metadata.name, upgrade=_upgrade(node))
 
 
