@@ -251,7 +251,8 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "True if no node has a pod that the affinity term selects. `near` may then be a label that the pod has."
+                "True if no node has a pod that the affinity term selects. `near` may then be a similar "
+                "label of other pods."
             )
         ),
     ] = False

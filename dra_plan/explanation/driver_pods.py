@@ -130,10 +130,10 @@ class DriverPods:
         return "", unready_pod(min(unready.values(), key=lambda pod: not _is_plugin(pod)), node.metadata.name)
 
     def failing_on(self, node: str, claims: Iterable[ResourceClaim]) -> list[UnreadyPod]:
-        """Return the DaemonSets' pods on a node that fail to start, and whose names have something of a driver's there.
+        """Return DaemonSet pods on a node that fail to start and seem to belong to a driver or its vendor's operator.
 
-        The driver publishes devices for the node, and selectors of the claims or of their classes name it, unless they
-        name none. Its own pods are among these, and those of the vendor's operator.
+        The names of such a pod resemble the name of a driver that publishes devices for the node. If selectors of the
+        claims or of their classes name any of these drivers, only those drivers are considered.
         """
         drivers = {one.spec.driver for one in self._inventory.slices if one.spec.node_name == node}
         texts = self._texts(claims) if drivers and node in self._unready else set()
