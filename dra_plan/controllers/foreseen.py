@@ -169,8 +169,6 @@ def outlook(simulation: Simulation, outcome: SimulationResult) -> NextActions:
         if evicted := _evicted(state, step):
             evicted_by[by] = evicted
             found.append(f"{by}s evict {counted(len(evicted), 'pod')}")
-    if inventory.quotas or inventory.limit_ranges:
-        found.append("quotas and limits count")
     return NextActions(found, evicted_by)
 
 

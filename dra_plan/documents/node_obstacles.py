@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from dra_plan.api.well_known import CONTROL_PLANE, HOSTNAME, UNSCHEDULABLE
-from dra_plan.documents.reasons import LeadingReason, NotTogether
+from dra_plan.documents.reasons import LeadingReason, NotTogether, UnreadyPod
 
 from .base import Amount, DocumentPart, PoolName, SchedulerText, one_of
 from .devices import DecidingClause, RemovedDevices, TaintName
@@ -70,6 +70,7 @@ class NodeShare(DocumentPart, frozen=True, kw_only=True):
     left: str
     users: list[ResourceUser] = []
     holders: list[str] = []
+    holders_of: str = ""
     removed: list[RemovedDevices] = []
 
 
@@ -152,6 +153,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     message: Annotated[str, Meta(description="Taint not-ready: the kubelet's reason why the node is not ready.")] = ""
     never: Annotated[bool, Meta(description="Whether the nodes would lack the amount even without pods.")] = False
     taint: TaintName | None = None
+    agent: Annotated[
+        UnreadyPod | None,
+        Meta(
+            description="Taint of an agent that is not ready: a DaemonSet's pod on the first node that is not ready "
+            "and may be this agent."
+        ),
+    ] = None
     more_taints: Annotated[
         list[TaintName],
         Meta(description="Other untolerated taints that all of these nodes have. The scheduler names only one taint."),
@@ -357,6 +365,9 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = []
+    holders_of: Annotated[
+        str, Meta(description="The workload of all the pods that use the extended resource, as NAMESPACE/NAME.")
+    ] = ""
     not_ready: Annotated[
         str,
         Meta(

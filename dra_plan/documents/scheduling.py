@@ -103,6 +103,14 @@ class ScheduledVolume(DocumentPart, frozen=True, kw_only=True):
     provision: Annotated[str, Meta(description="The node for which a new volume is created, if any.")] = ""
 
 
+class PodRejectedLater(DocumentPart, frozen=True, kw_only=True):
+    """A pod that the scheduler alone would bind or reject, but that a quota or limit keeps from being created."""
+
+    namespace: str
+    name: Text
+    message: Text
+
+
 class GroupCondition(DocumentPart, frozen=True, kw_only=True):
     """A condition of a pod group, as the scheduler writes it."""
 

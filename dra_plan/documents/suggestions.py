@@ -255,6 +255,16 @@ class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
     values: list[str]
 
 
+class NodeBoundMoved(DocumentPart, frozen=True, kw_only=True):
+    """A bound that the pod requires of a node label is moved by one, because Gt and Lt exclude the bound itself."""
+
+    code: Annotated[str, one_of("include-bound")]
+    label: str
+    operator: Annotated[str, one_of("Gt", "Lt")]
+    from_: str
+    to: str
+
+
 class NodeRequirementDropped(DocumentPart, frozen=True, kw_only=True):
     """The pod no longer requires anything of a node label."""
 
@@ -522,6 +532,7 @@ SuggestedChange = (
     | NodeTaintMet
     | NodeSelectorChanged
     | NodeRequirementsMerged
+    | NodeBoundMoved
     | NodeRequirementDropped
     | AffinityNamespacesAdded
     | PodRuleRelaxed
@@ -558,6 +569,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "guard-selector": SelectorChanged,
     "fix-spelling": SelectorChanged,
     "change-node-selector": NodeSelectorChanged,
+    "include-bound": NodeBoundMoved,
     "change-topology-key": PodRuleRelaxed,
     "merge-node-requirements": NodeRequirementsMerged,
     "add-affinity-namespaces": AffinityNamespacesAdded,

@@ -152,6 +152,18 @@ class DriverPods:
         every = (each.cel for one in asked for each in (*one.selectors, *classes.get(one.device_class_name, ())))
         return {text for cel in every if cel is not None for text in strings(cel.expression)}
 
+    def agent_on(self, taint: str, node: str) -> UnreadyPod | None:
+        """Return a DaemonSet's pod that is not ready on the node, and that may be the agent which removes the taint.
+
+        Of these pods, the one has most in common with the domain of the taint's key, such as node.cilium.io. Return
+        None if none has anything in common with it.
+        """
+        domain = taint.partition("/")[0].removeprefix("node.")
+        unready = self._unready.get(node, {})
+        alike = {key: _likeness(domain, key, pod) for key, pod in unready.items()}
+        best = min((key for key in alike if alike[key]), key=lambda key: (-alike[key], key), default=None)
+        return unready_pod(unready[best], node) if best is not None else None
+
     def on_node(self, view: View, driver: str, node: Node) -> list[DriverPod]:
         """Return the driver's pods that are not ready on the node.
 

@@ -25,6 +25,7 @@ from dra_plan.documents.refusals import CLAIM_REFUSED, REFUSED
 from dra_plan.scheduler.admission import ARRIVAL, NAME
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.pod_volumes import ephemeral_claim
+from dra_plan.scheduler.runtime_classes import by_name, conflict
 
 from .refused import RefusedOwner
 
@@ -78,7 +79,7 @@ def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, l
     The pods are in the order of their creation. Pods evicted by a drain or a restart count as new, because controllers
     create them again.
     """
-    if not has_quotas(inventory):
+    if not (has_quotas(inventory) or inventory.runtime_classes):
         return inventory, []
     from dra_plan.controllers.quota import Quotas
 
@@ -96,12 +97,12 @@ def _name(pod: Pod) -> tuple[str, str]:
 
 
 def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = True) -> list[NotCreated]:
-    """Return the pods that quotas and limit ranges reject.
+    """Return the pods that quotas and limit ranges reject, or whose RuntimeClass requires other nodes than they do.
 
     Existing objects are charged first. Then the new pods are created in the given order and, if `claims` is set, their
     claims after them.
     """
-    if not has_quotas(inventory):
+    if not (has_quotas(inventory) or inventory.runtime_classes):
         return []
     from dra_plan.controllers.quota import QuotaLedger, Quotas, without_name
 
@@ -110,11 +111,11 @@ def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = Tru
     created = {pod.key for pod in pods} - there
     made: list[Pod | ResourceClaim] = []
     quotas.watch(lambda: inventory.classes, lambda namespace: _charged(inventory, namespace, created, made))
-    ledger = QuotaLedger(quotas)
+    ledger, runtimes = QuotaLedger(quotas), by_name(inventory.runtime_classes)
     found, taken = [], []
     for pod in pods:
         limited = quotas.limited(pod)
-        said = ledger.refuses(limited) if pod.key in created else ""
+        said = (conflict(pod, runtimes) or ledger.refuses(limited)) if pod.key in created else ""
         if said:
             found.append(
                 NotCreated(pod, said, reason=without_name(pod, said), over=tuple(quotas.exceeded.get(said, ())))

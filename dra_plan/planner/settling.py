@@ -108,7 +108,6 @@ def outlook_of(simulation: Simulation, outcome: SimulationResult) -> NextActions
     inventory = simulation.inventory
     if not (
         outcome.evictions
-        or has_quotas(inventory)
         or inventory.taint_rules
         or any(node.spec.taints for node in inventory.nodes)
         or any(device.taints for each in inventory.slices for device in each.spec.devices)

@@ -24,6 +24,7 @@ from dra_plan.scheduler.cluster.claims import StoredClaims, with_uid
 from dra_plan.scheduler.cluster.keys import ClaimKey, claim_key, group_key
 from dra_plan.scheduler.groups.admission import GroupAdmission, times_are_a_servers
 
+from . import runtime_classes
 from .clock import parse_time
 from .new_pods import is_ordered, new_pods
 
@@ -71,6 +72,7 @@ class Admission:
         self.groups = self._groups.groups(inventory.pod_groups)
         """The pod groups in the API server."""
         self._priorities = {c.metadata.name: c for c in inventory.priority_classes}
+        self._runtimes = runtime_classes.by_name(inventory.runtime_classes)
         self._default = next((c for c in inventory.priority_classes if c.global_default), None)
         self._index = Index(inventory)
         self.returning = {_name(pod): pod for pod in self._returning_in_order()}
@@ -139,8 +141,8 @@ class Admission:
         return self.returning.get(_name(pod), pod)
 
     def admitted(self, pod: Pod) -> Pod:
-        """Return the pod with a UID, its priority and its preemption policy."""
-        pod = self._groups.pod(pod)
+        """Return the pod with a UID, its priority, its preemption policy, and what its RuntimeClass adds."""
+        pod = runtime_classes.admitted(self._groups.pod(pod), self._runtimes)
         if not pod.metadata.uid:
             pod = replace(pod, metadata=replace(pod.metadata, uid=self._uid(pod)))
         spec = pod.spec

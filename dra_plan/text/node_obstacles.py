@@ -45,7 +45,7 @@ def share(of: NodeObstacle, one: NodeShare) -> str:
     if of.kind == "Devices":
         told = "; ".join(map(_removed, one.removed))
         return f"{one.left if one.left != '0' else 'none'} available{f' ({told})' if told else ''}"
-    having = [f"{words.listed(one.holders)} {_has(one.holders)} the rest"] if one.holders else []
+    having = [_having(one)] if one.holders else []
     told = words.listed([*having, *(_user(user, of) for user in one.users)])
     return f"{_amount(of, one.left)} free{f' ({told})' if told else ''}"
 
@@ -124,8 +124,15 @@ def _resource(of: NodeObstacle) -> str:
         free = f"{_amount(of, of.free)} {'is' if of.free == '1' else 'are'} free, " if of.on else ""
         return f"{said} ({where}{free}but {_promise(of)})" if of.on else f"{said}, but {_promise(of)}"
     if of.holders:
-        return f"{said} ({where}{words.listed(of.holders)} {_has(of.holders)} the rest)"
+        return f"{said} ({where}{_having(of)})"
     return f"{said} ({where}{words.listed([_user(one, of) for one in of.users])})" if of.users else said
+
+
+def _having(of: NodeObstacle | NodeShare) -> str:
+    """Return who has the rest of an extended resource; many pods of one workload are only counted."""
+    if of.holders_of and len(of.holders) > words.NAMES:
+        return f"{len(of.holders)} pods of {of.holders_of} have the rest"
+    return f"{words.listed(of.holders)} {_has(of.holders)} the rest"
 
 
 def _amount(of: NodeObstacle, amount: str) -> str:

@@ -57,17 +57,18 @@ def failing(of: UnreadyPod) -> str:
     return f"pod {of.pod} on it does not start: {': '.join(filter(None, (of.reason, message)))}"
 
 
-def unready_sentence(of: UnreadyPod) -> str:
+def unready_sentence(of: UnreadyPod, whose: str = "its ") -> str:
     """Return why a pod is not ready and, if a container crashes, the command that shows the container's log."""
+    pod = f"{whose}pod {of.pod}"
     if not of.node:
-        return f"Its pod {of.pod} is Pending."
+        return f"{words.capital(pod)} is Pending."
     if not of.container:
-        return f"Its pod {of.pod} on {of.node} is not ready."
+        return f"{words.capital(pod)} on {of.node} is not ready."
     if of.reason != CRASHING:
-        return f"Container {of.container} of its pod {of.pod} does not start{_why(of)}."
+        return f"Container {of.container} of {pod} does not start{_why(of)}."
     namespace, _, name = of.pod.partition("/")
     logs = _logs(namespace, name, of.container, "--previous")
-    return f"Container {of.container} of its pod {of.pod} crashes{words.in_brackets(of.message)}: {logs}"
+    return f"Container {of.container} of {pod} crashes{words.in_brackets(of.message)}: {logs}"
 
 
 def container_failing(one: WaitingContainer) -> str:

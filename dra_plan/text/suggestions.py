@@ -22,6 +22,7 @@ from dra_plan.documents.suggestions import (
     HostPortChanged,
     NodeAdded,
     NodeAwaited,
+    NodeBoundMoved,
     NodeLabelled,
     NodeRequirementDropped,
     NodeRequirementsMerged,
@@ -306,7 +307,7 @@ def change(of: SuggestedChange) -> str:
             keys = list(dict.fromkeys(one.key for one in of.taints))
             taints = f"taint{'s' if len(keys) > 1 else ''} {words.listed(keys)}"
             ends = f", which also ends pod{'s' if len(of.ends) > 1 else ''} {words.listed(of.ends)}" if of.ends else ""
-            return f"find out why {of.awaited} has {taints}{since}, and get the node ready again{ends}"
+            return f"find out why {of.awaited} has {taints}{since}, and {_repaired(keys)}{ends}"
         case DevicesRepaired():
             return (
                 f"find out why the device plugin on {of.on} offers only {of.from_} of {of.to} {of.resource}, "
@@ -324,6 +325,8 @@ def change(of: SuggestedChange) -> str:
             return f"ask for a node with {of.to_label or of.label}={of.to} instead of {instead}"
         case NodeRequirementsMerged():
             return f"accept each of these values in one expression: {of.label} In [{', '.join(of.values)}]"
+        case NodeBoundMoved():
+            return f"ask for {of.label} {of.operator} {of.to} instead of {of.from_}, which {of.operator} excludes"
         case NodeRequirementDropped():
             return _not_required(of)
         case AffinityNamespacesAdded():
@@ -390,6 +393,21 @@ def change(of: SuggestedChange) -> str:
             return f"release claim {words.released(of.release, of.pods)}{'' if of.pods else UNUSED}"
         case GateEnabled():
             return f"enable feature gate {of.gate}"
+
+
+_REPAIRS = {
+    "node.kubernetes.io/disk-pressure": "free space on its disk",
+    "node.kubernetes.io/memory-pressure": "free memory on it",
+    "node.kubernetes.io/pid-pressure": "end some of its processes",
+}
+"""What removes the taints of a node that is ready but has little left of something."""
+
+
+def _repaired(keys: Sequence[str]) -> str:
+    """Return what removes all of these taints."""
+    if all(key in _REPAIRS for key in keys):
+        return words.listed([_REPAIRS[key] for key in keys])
+    return "get the node ready again"
 
 
 _RULES = {"spread": "topology spread over", "affinity": "pod affinity in", "anti-affinity": "pod anti-affinity in"}

@@ -81,6 +81,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
     yield from (f"  {words.absent(one)}" for one in of.absent)
+    yield from indented(_agents(of))
     yield from indented(sources(of.told_nodes))
     yield from indented(upgrades(of.told_nodes))
     yield from indented(map(_shared, of.shared_claims))
@@ -89,6 +90,13 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     are_all = not of.nodes or sum(len(each.nodes) for each in of.nodes) >= of.total_nodes  # not if --node chooses some
     if of.verdict == "Unschedulable" and are_all and not is_in_vain and (said := in_vain(of.told_nodes)):
         yield f"  {said}"
+
+
+def _agents(of: OwnerVerdict) -> list[str]:
+    """Return why the agents are not ready that would remove a taint of their nodes."""
+    agents = (one.agent for group in of.told_nodes for one in group.about if one.agent is not None)
+    told = ((one.node, unready_sentence(one, whose="")) for one in agents)
+    return list(dict.fromkeys(f"On {node}, {said[:1].lower()}{said[1:]}" for node, said in told))
 
 
 def _placed_claims(of: OwnerVerdict) -> Iterator[str]:

@@ -9,10 +9,12 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.questions.capacity.gate import of_owner
 from dra_plan.questions.diff.gate import JUDGE
+from dra_plan.questions.schedule.gate import JUDGE as OF_SCHEDULES
 from dra_plan.questions.schedule.gate import of_pod
 from dra_plan.questions.schedule.reasons import of_pods
 from dra_plan.questions.schedule.report import content
 from dra_plan.text.gate import Gate, Verdict
+from dra_plan.text.gate_words import failure
 from tests.build import (
     generated,
     gpus,
@@ -297,6 +299,9 @@ def test_a_gate_fails_for_a_pod_that_a_quota_stops_and_names_the_quota(hard: dic
     left = [(one.name, (one.message or "").partition(" default/q allows 2 ")[0]) for one in competition.without_node]
     assert left == ([("w-2", why)] if why else [])
     plan = cluster.schedule(settle=True, explain=True).document
+    alone = cluster.schedule(explain=True).document
+    assert [(one.name, one.message.partition(" default/q ")[0]) for one in alone.rejected_later or ()] == left
+    assert ("quotas and limits reject 1 pod (" in failure(Gate(require_fit=True), OF_SCHEDULES, alone)) is bool(why)
     outcomes = [pod.outcome for pod in plan.pods if pod.name == "w-2"]
     assert outcomes == ["OverQuota" if "claim" in why else "Refused" if why else "Bound"]
     reported = [

@@ -39,4 +39,4 @@ def test_who_ended_what_was_refused_and_the_end(tmp_path: Path) -> None:
     assert 'Pod/default/q   pods "q" is forbidden: exceeded quota: q' in ran.out
     assert "Settled after 1 round of controllers: 0 pods have a node, 0 wait." in ran.out
     alone = in_process("schedule", str(cluster))
-    assert "Then quotas and limits count (--settle shows it)." in alone.out
+    assert "quota" not in alone.out  # it rejects none of the input's pods

@@ -209,6 +209,14 @@ def drop_node_requirement(objects: Objects, change: dict[str, Any]) -> None:
                 affinity.pop("requiredDuringSchedulingIgnoredDuringExecution", None)
 
 
+def include_bound(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        required = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        for one in (each for term in required["nodeSelectorTerms"] for each in term["matchExpressions"]):
+            if (one["key"], one["operator"], one["values"]) == (change["label"], change["operator"], [change["from"]]):
+                one["values"] = [change["to"]]
+
+
 def add_affinity_namespaces(objects: Objects, change: dict[str, Any]) -> None:
     for spec in pod_specs(objects):
         near = spec.get("affinity", {}).get("podAffinity", {})
@@ -440,6 +448,7 @@ _APPLY = {
     "use-other-nodes": node_selector,
     "merge-node-requirements": node_requirements,
     "drop-node-requirement": drop_node_requirement,
+    "include-bound": include_bound,
     "add-affinity-namespaces": add_affinity_namespaces,
     "lower-request": lower_request,
     "lower-claim-size": lower_claim_size,

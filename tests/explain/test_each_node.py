@@ -11,6 +11,7 @@ from tests.build import (
     device_class,
     gpus,
     node,
+    owned_by,
     placed,
     pod,
     request,
@@ -66,6 +67,17 @@ def test_a_few_nodes_that_differ_are_told_one_by_one() -> None:
     assert "2 nodes (a, b): taint dedicated:NoSchedule; cpu: needs 4, 2 of 8 free (on a: default/w requests 6)" in said
     said = text(node("a"), node("b"), pod("p", cpu="16"))
     assert "2 nodes (a, b): cpu: needs 16, 8 of 8 free" in said
+
+
+def test_many_pods_of_one_workload_are_counted_as_users_of_a_resource() -> None:
+    chip = {"x.com/chip": "1"}
+    nodes = [node(name, **{"x.com/chip": "4"}) for name in "ab"]
+    names = [(f"{at}-{name}", name) for name in "ab" for at in range(4)]
+    there = [owned_by(running(name, where, requests=chip), "ReplicaSet", "w") for name, where in names]
+    said = text(*nodes, *there, pod("p", requests=chip))
+    assert "a: 0 free (4 pods of default/w have the rest) b: 0 free (4 pods of default/w have the rest)" in said
+    said = text(nodes[0], *there[:3], running("own", "a", requests=chip), pod("p", requests=chip))
+    assert "(default/0-a, default/1-a, default/2-a and default/own have the rest)" in said
 
 
 def test_pods_that_are_deleted_are_marked_among_the_users_of_devices() -> None:

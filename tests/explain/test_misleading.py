@@ -66,7 +66,7 @@ def test_a_pod_in_the_network_of_the_host_cannot_do_without_a_host_port() -> Non
     objects = [node("n"), running("other", "n", containers=[{**container(), "ports": ports}])]
     assert "drop-host-port" in suggestions([*objects, pod("p", containers=[{**container(), "ports": ports}])])
     own = pod("p", hostNetwork=True, containers=[{**container(), "ports": ports}])
-    assert suggestions([*objects, own]) == ["add-node", "remove-pods"]
+    assert suggestions([*objects, own]) == ["change-host-port", "add-node", "remove-pods"]
     assert "host port 9100/TCP is taken by pod default/other" in text([*objects, own])
 
 

@@ -189,6 +189,24 @@ def test_what_is_wrong_comes_before_a_toleration() -> None:
     nodes = [node("a", spec={"taints": [taint(key, ""), taint(key, "", effect="NoExecute")]}), node("b", cpu="1")]
     said = text([*nodes, pod("p", cpu="2")])
     assert f"1. find out why a has taint {key}, and get the node ready again (the pod then fits on a)" in said
+    full = [taint(f"node.kubernetes.io/{name}-pressure") for name in ("disk", "pid")]
+    said = text([node("a", spec={"taints": full}), pod("p")])
+    assert "node.kubernetes.io/pid-pressure, and free space on its disk and end some of its processes (the" in said
+    assert "It requests" not in said  # nothing is short
+
+
+def test_the_agent_that_would_remove_a_taint_is_named() -> None:
+    pulling = {"name": "agent", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "429"}}}
+    pods = [owned_by(running(f"{name}-x", "a"), "DaemonSet", name) for name in ("cilium", "logs")]
+    for one in pods:
+        one["status"] |= {"conditions": [{"type": "Ready", "status": "False"}], "containerStatuses": [pulling]}
+        one["spec"]["containers"][0]["name"] = "agent"
+    tainted = node("a", spec={"taints": [taint("node.cilium.io/agent-not-ready")]})
+    said = text([tainted, *pods, pod("p")])
+    assert "On a, container agent of pod default/cilium-x does not start (ImagePullBackOff: 429)." in said
+    assert "logs-x" not in said
+    pods[0]["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    assert "On a, " not in text([tainted, *pods, pod("p")])
 
 
 def test_the_pod_of_a_driver_comes_before_waiting_for_its_slices() -> None:

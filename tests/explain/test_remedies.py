@@ -243,6 +243,14 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
         [node("a", labels={"pool": "web"}), pod("p", affinity=terms([["pool", "NotIn", "web"]]))],
         [["drop-node-requirement"]],
     ),
+    "a bound that is excluded": (
+        [
+            node("a", labels={"gib": "128"}),
+            node("b", labels={"gib": "-8"}),
+            pod("p", affinity=terms([["gib", "Gt", "128"]], [["gib", "Lt", "-8"]])),
+        ],
+        [["include-bound"], ["drop-node-requirement"]],
+    ),
     "one of two requirements, which is also selected": (
         [
             node("a", labels={"pool": "web", "disk": "ssd"}),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import Object, manifest, node, owned_by, pod, workload
+from tests.build import Object, manifest, node, owned_by, pod, running, taint, workload
 
 VPA = {"vpaUpdates": "Pod resources updated by w-vpa: container 0: cpu request, memory request"}
 SET, CHANGED = "set by VerticalPodAutoscaler w-vpa; ", "probably changed by a webhook"
@@ -39,6 +39,12 @@ def test_a_request_that_the_controller_does_not_make(of: str, annotations: Objec
     assert "Deployment w asks for 2" in text
     assert why in text
     assert "lower-request" not in codes
+
+
+def test_an_autoscaler_adds_no_other_resources() -> None:
+    nic = {"x.com/nic": "1"}
+    text, _ = explained(node("a", **nic), running("w-0", "a", requests=nic), *owned_pod(pod("p", requests=nic), pod()))
+    assert "needs 1 (Deployment w asks for none: probably changed by a webhook), 0 of 1 free" in text
 
 
 @pytest.mark.parametrize("of", ["ReplicaSet", "StatefulSet", "Job"])
@@ -118,6 +124,25 @@ def test_a_node_selector_that_the_runtime_class_adds(of: str, adds: Object | Non
     assert codes == (["label-node"] if is_known else [])
     first = "1. find out why node a lacks label nvidia.com/x=y, and label it once its runtime is installed"
     assert (first in text) == is_known
+
+
+def test_pods_that_are_not_created_yet_get_what_their_runtime_class_adds() -> None:
+    """Stored pods have it already, and the API server rejects pods whose node selector contradicts it."""
+    adds = {"nodeSelector": {"kata": "yes"}, "tolerations": [{"key": "kata", "operator": "Exists"}]}
+    kata = manifest("RuntimeClass", "kata", handler="k", scheduling=adds, overhead={"podFixed": {"cpu": "7"}})
+    plain, tainted = node("a", cpu="16"), {"taints": [taint("kata")]}
+    ready = node("b", cpu="16", labels={"kata": "yes"}, spec=tainted)
+    wanting = pod("p", cpu="2", runtimeClassName="kata")
+    created, new = workload("Deployment", "w", wanting, replicas=1), "deployment/w"
+    text, _ = explained(plain, kata, created, of=new)
+    assert "wants kata=yes (RuntimeClass kata adds it), has no label kata" in text
+    assert "its pod would be bound now, to b" in explained(plain, ready, kata, created, of=new)[0]
+    small = node("b", labels={"kata": "yes"}, spec=tainted)
+    assert "needs 9 (container c 2, overhead of its RuntimeClass 7)" in explained(small, kata, created, of=new)[0]
+    assert "would be bound to a now" in explained(plain, kata, wanting)[0]
+    other = workload("Deployment", "w", pod("p", runtimeClassName="kata", nodeSelector={"kata": "no"}), replicas=1)
+    said = "conflict: runtimeClass.scheduling.nodeSelector[kata] = yes; pod.spec.nodeSelector[kata] = no"
+    assert said in explained(plain, ready, kata, other, of=new)[0]
 
 
 def test_a_bare_pod_may_have_asked_for_a_node_itself() -> None:

@@ -159,19 +159,26 @@ SCHEDULE = "To see what happens to the pod, run `dra-plan schedule` with the sam
 
 
 def unplanned_lines(
-    of: UnplannedOwner, start: Iterable[str] = (), *, headed: bool = True, lacking: Collection[str] = ()
+    of: UnplannedOwner,
+    start: Iterable[str] = (),
+    *,
+    headed: bool = True,
+    lacking: Collection[str] = (),
+    of_requests: bool = True,
 ) -> Lines:
     """Yield the lines about an owner that is not planned, with its devices or requests.
 
     If `headed` is set, the first line is its kind. `start` are lines about what keeps a pod from starting. That no node
-    has the resources in `lacking` has been said.
+    has the resources in `lacking` has been said. If `of_requests` is False, its requests for cpu and memory do not
+    matter.
     """
     if headed:
         yield f"{named(of.owner)}: {_OWNER_HEADLINES[of.state](of)}."
     yield from indented(_waiting(of))
     yield from indented(start)
     yield from indented(_having(of, headed=headed))
-    yield from indented(_asking(of, lacking, headed=headed))
+    if of_requests or any("/" in ask.name for ask in of.asks):
+        yield from indented(_asking(of, lacking, headed=headed))
 
 
 _OWNER_HEADLINES: dict[str, Callable[[UnplannedOwner], str]] = {

@@ -16,10 +16,12 @@ from msgspec import structs
 from dra_plan.api import quantity
 from dra_plan.api.core import LimitRange, Node, Pod
 from dra_plan.api.selectors import BLOCKING, labels_match, near_toleration, parse_selector
-from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY, UNSCHEDULABLE
+from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY, NOT_READY, UNSCHEDULABLE
+from dra_plan.claims.index import POD
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeShare, ResourceUser
 from dra_plan.documents.volume_needs import VolumeClaimNeeds
+from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.questions.explain.bindings import is_unreachable
 from dra_plan.questions.explain.peaks import parts
@@ -57,6 +59,7 @@ class OnNodes(NamedTuple):
     nodes: Mapping[str, Node]
     set_elsewhere: SetElsewhere
     selected: SelectedPods
+    drivers: DriverPods
     volume_claims: Sequence[VolumeClaimNeeds] = ()
     """The requirements of the pod's claims for volumes."""
 
@@ -156,6 +159,8 @@ def _with_taint(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> Node
     if taint.key == NODE_NOT_READY:
         messages = {_unready_message(node) for node in nodes}
         return structs.replace(of, message=messages.pop()) if len(messages) == 1 else of
+    if taint.key.endswith(NOT_READY):
+        return structs.replace(of, agent=there.drivers.agent_on(taint.key, nodes[0].metadata.name))
     if is_of_condition(taint.key):
         return of  # that every pod tolerates some of these for a while says nothing
     tolerations, keys = there.pod.spec.tolerations, CONTROL_PLANE if of.is_reserved else (taint.key,)
@@ -287,8 +292,18 @@ def _taken(short: ResourceShort, node: str, there: OnNodes) -> dict[str, Any]:
     if the pod would fit without them and they do not belong to the node.
     """
     if "/" in short.resource:
-        return {"holders": [info.pod.key for info in there.run.infos_on(node) if _asked(info, short.resource)]}
+        pods = [info.pod for info in there.run.infos_on(node) if _asked(info, short.resource)]
+        return {"holders": [pod.key for pod in pods], "holders_of": _workload_of(pods, there)}
     return {"users": [*_users(short, node, there)]}
+
+
+def _workload_of(pods: Sequence[Pod], there: OnNodes) -> str:
+    """Return the workload to which all of these pods belong, as NAMESPACE/NAME, or "" if there is no such workload."""
+    owners = {(pod.metadata.namespace, *there.selected.owner(pod)) for pod in pods}
+    if len(owners) != 1:
+        return ""
+    namespace, kind, name = owners.pop()
+    return f"{namespace}/{name}" if kind != POD else ""
 
 
 def _users(short: ResourceShort, node: str, there: OnNodes) -> Iterator[ResourceUser]:

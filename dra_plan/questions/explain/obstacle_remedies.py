@@ -16,6 +16,7 @@ from msgspec import structs
 
 from dra_plan.api.core import Node, Pod, Toleration
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.selectors import is_int64
 from dra_plan.api.well_known import (
     CONTROL_PLANE,
     HOSTNAME,
@@ -31,6 +32,7 @@ from dra_plan.claims.sets import Owner
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
+    NodeBoundMoved,
     NodeRequirementDropped,
     NodeRequirementsMerged,
     NodeSelectorChanged,
@@ -57,6 +59,7 @@ from dra_plan.questions.explain.spec_edits import (
     asking_for_other_label,
     merging_requirements,
     requiring,
+    with_bound,
     without_requirement,
 )
 from dra_plan.scheduler.plugins.node_affinity import required_terms
@@ -116,6 +119,7 @@ class ObstacleRemedies:
             case "Label":
                 changed = list(self._label(one, node))
                 yield from changed
+                yield from self._bound(one)
                 if not any(isinstance(told, NodeSelectorChanged) for each in changed for told in each.told):
                     yield from self._not_required(one, node)
             case "Resource":
@@ -211,6 +215,19 @@ class ObstacleRemedies:
     def _has_any(self, one: NodeObstacle) -> bool:
         """Return whether any node has one of the values of the label that the pod requires."""
         return any((each.metadata.labels or {}).get(one.label) in one.values for each in self._inventory.nodes)
+
+    def _bound(self, one: NodeObstacle) -> Iterator[Remedy]:
+        """Yield a bound that includes the value of the nodes, if it is exactly the one that Gt or Lt excludes."""
+        if one.operator not in ("Gt", "Lt") or not any([found.value] == one.values for found in one.found):
+            return
+        before = one.values[0]
+        if not is_int64(before):
+            return
+        after = str(int(before) + (-1 if one.operator == "Gt" else 1))
+        told = NodeBoundMoved(code="include-bound", label=one.label, operator=one.operator, from_=before, to=after)
+        yield from self._pods.changed(
+            told, lambda spec: with_bound(spec, one.label, one.operator, before, after), fixed=True
+        )
 
     def _not_required(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         """Yield the pod without what it requires of a label, unless a program needs it or it names the pod's node."""

@@ -127,7 +127,10 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
         return
     start = list(start_lines(verdict, block.unplanned))
     if block.unplanned is not None:
-        head += unplanned_lines(block.unplanned, start, headed=is_told, lacking=verdict.lacking)
+        of_requests = is_told or _is_about_requests(verdict)
+        head += unplanned_lines(
+            block.unplanned, start, headed=is_told, lacking=verdict.lacking, of_requests=of_requests
+        )
     else:
         head += indented(start)
     head += indented(eviction_lines(verdict))
@@ -138,6 +141,16 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
         if verdict.verdict in UNTOLD:
             head.append(ONE_MORE)
         yield from _fold(head, first, verdict, folded=folded)
+
+
+def _is_about_requests(of: OwnerVerdict) -> bool:
+    """Return whether a node has too little for the pod, or it is not told why nodes reject it.
+
+    Nodes that are reserved for the control plane are left out if there are others.
+    """
+    about = [group.about for group in of.nodes]
+    told = [each for each in about if not any(one.is_reserved for one in each)] or about
+    return not told or any(one.kind == "Resource" for each in told for one in each)
 
 
 def set_lines(of: ExplainedClaimSet, name: str = "") -> Lines:

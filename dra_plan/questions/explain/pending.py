@@ -304,6 +304,7 @@ class PendingPods:
             self._nodes,
             SetElsewhere(self._index, record.pod),
             SelectedPods(self._index, record.pod, run),
+            self._drivers,
             volume_claims,
         )
         return structs.replace(

@@ -60,9 +60,9 @@ class SelectedPods:
         Return nothing if all are of the pod's own workload, if it has none, or if there are not this `number` of them
         any more.
         """
-        namespace, own = self._pod.metadata.namespace, self._owner(self._pod)
+        namespace, own = self._pod.metadata.namespace, self.owner(self._pod)
         found = Counter(
-            self._owner(info.pod)
+            self.owner(info.pod)
             for node in self._run.simulation.cluster.nodes.values()
             if node.labels.get(constraint.key) == domain and constraint.counts(self._pod, node)
             for info in node.pods.values()
@@ -76,7 +76,7 @@ class SelectedPods:
         made = [CountedPods(kind=kind, name=name, pods=pods) for (kind, name), pods in others[:MOST_SOURCES]]
         return [*made, CountedPods(kind=own[0], name=own[1], pods=found[own], own=True)]
 
-    def _owner(self, pod: Pod) -> tuple[str, str]:
+    def owner(self, pod: Pod) -> tuple[str, str]:
         """Return the kind and name of the topmost workload of the pod, or of the pod itself if it has none."""
         top = self._index.top_of(pod)
         if top is not None:

@@ -39,7 +39,9 @@ _AUTOSCALED = "vpaUpdates"
 _UPDATED = re.compile(r"Pod resources updated by (?P<name>[a-z0-9.-]{1,253}):")
 
 
-_PROBABLY = "probably changed by a webhook, such as that of a VerticalPodAutoscaler"
+_PROBABLY = "probably changed by a webhook"
+_BY_AUTOSCALER = ", such as that of a VerticalPodAutoscaler"
+"""What may have changed a request. An autoscaler changes only cpu and memory."""
 
 
 class SetElsewhere:
@@ -76,7 +78,9 @@ class SetElsewhere:
         where = f" in container {differing[0]}" if len(self._own) > 1 and len(differing) == 1 else ""
         asks = f"{self._controller} asks for {amount}{where}"
         by = self._autoscaler(resource)
-        return f"set by VerticalPodAutoscaler {by}; {asks}" if by else f"{asks}: {_PROBABLY}"
+        if by:
+            return f"set by VerticalPodAutoscaler {by}; {asks}"
+        return f"{asks}: {_PROBABLY}{_BY_AUTOSCALER if resource in ('cpu', 'memory') else ''}"
 
     def sets_again(self, change: SuggestedChange) -> bool:
         """Return whether an edit of the pod or of its workload has no effect, because what it changes is set again."""

@@ -148,6 +148,15 @@ def asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> PodS
     return _with_requirements(spec, asks)
 
 
+def with_bound(spec: PodSpec, label: str, operator: str, before: str, after: str) -> PodSpec:
+    """Return the spec in which the required terms compare a label with another bound."""
+
+    def asks(one: NodeSelectorRequirement) -> NodeSelectorRequirement:
+        return structs.replace(one, values=[after]) if _is(one, label, operator, [before]) else one
+
+    return _with_requirements(spec, asks)
+
+
 def asking_for_other_label(spec: PodSpec, label: str, other: str) -> PodSpec:
     """Return the spec in which the node selector and the required terms ask for another label instead of this one."""
     selector = {other if key == label else key: value for key, value in spec.node_selector.items()}

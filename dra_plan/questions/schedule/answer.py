@@ -14,6 +14,7 @@ from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.index import Index
+from dra_plan.claims.owners import is_new
 from dra_plan.claims.sets import ClaimSet, Owner, asked
 from dra_plan.documents.base import ObjectName, answer_target, claim_allocation, warnings
 from dra_plan.documents.node_obstacles import NodeRefusalReason, RefusingNodes
@@ -25,6 +26,7 @@ from dra_plan.documents.scheduling import (
     GroupCondition,
     NodeVerdicts,
     PodName,
+    PodRejectedLater,
     ScheduledClaim,
     ScheduledPod,
     ScheduledPodGroup,
@@ -39,7 +41,7 @@ from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders
 from dra_plan.planner.certainty import keep_refusals
 from dra_plan.planner.claim_sets import SetPlanner
-from dra_plan.planner.creation import as_created, has_quotas
+from dra_plan.planner.creation import NotCreated, as_created, has_quotas, not_created
 from dra_plan.planner.nodes import with_nodes
 from dra_plan.planner.notices import of_new_fields
 from dra_plan.planner.owners import chosen_pods
@@ -101,6 +103,8 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     """The pods that get no node, but would get one if no other pods were pending. Empty without explanations."""
     workloads: Mapping[tuple[str, str], Owner] = field(default_factory=dict)
     """The workloads of pods that do not exist yet, by namespace and name of the pod."""
+    rejected_later: tuple[NotCreated, ...] = ()
+    """The pods that quotas and limits keep from being created, if settling was not requested."""
 
     def __iter__(self) -> Iterator[ScheduledPod]:
         return iter(self.document.pods)
@@ -140,6 +144,8 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
             pods = [_refused_pod(each.owner) for each in self.refused if each.owner.kind == "Pod"]
             document = structs.replace(document, pods=[*document.pods, *pods], refusals=entries(self.refused))
         if self.settled is None:
+            later = [_rejected_later(each) for each in self.rejected_later]
+            document = structs.replace(document, rejected_later=later or UNSET)
             return _with_outlook(document, self.outlook) if self.outlook is not None else document
         from dra_plan.controllers.document import settled_document
 
@@ -172,6 +178,11 @@ def _of_workload(pod: ScheduledPod, workloads: Mapping[tuple[str, str], Owner]) 
     if owner is None:
         return pod
     return structs.replace(pod, workload=ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name))
+
+
+def _rejected_later(of: NotCreated) -> PodRejectedLater:
+    metadata = of.pod.metadata
+    return PodRejectedLater(namespace=metadata.namespace, name=metadata.name, message=of.why)
 
 
 def _refused_pod(pod: ObjectName) -> ScheduledPod:
@@ -278,7 +289,16 @@ def schedule_pods(
         shown,
         tuple(_contested(simulation, outcome, unknown, started, chosen)) if only_once else (),
         _workloads(inventory, outcome),
+        tuple(_later_rejections(inventory, outcome)) if settled is None else (),
     )
+
+
+def _later_rejections(inventory: Inventory, outcome: SimulationResult) -> list[NotCreated]:
+    """Return the new pods that quotas and limits reject if all pods that were scheduled are created."""
+    if not has_quotas(inventory):
+        return []
+    given = {pod.key for pod in inventory.pods if not is_new(inventory, pod)}
+    return not_created(inventory, [one.pod for one in outcome.pods if not one.skipped and one.pod.key not in given])
 
 
 def _workloads(inventory: Inventory, outcome: SimulationResult) -> dict[tuple[str, str], Owner]:

@@ -12,6 +12,7 @@ from dra_plan.documents.scheduling import (
     ContestedPods,
     EvictedPod,
     ExplainedAttempt,
+    PodRejectedLater,
     ScheduledClaim,
     ScheduledPod,
     ScheduledPodGroup,
@@ -53,6 +54,12 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
     taint_evictions: Annotated[
         list[TaintEvictedPod] | UnsetType,
         Meta(description="The pods that taints would evict next, if any; only without --settle."),
+    ] = UNSET
+    rejected_later: Annotated[
+        list[PodRejectedLater] | UnsetType,
+        Meta(
+            description="Without --settle: the pods that quotas and limits reject when all of these pods are created."
+        ),
     ] = UNSET
     settled: Annotated[SettledCluster | UnsetType, Meta(description="The settled cluster; only with --settle.")] = UNSET
     trace: SchedulingTrace | UnsetType = UNSET

@@ -25,6 +25,7 @@ def of_pod(gate: Gate, pod: ScheduledPod) -> Verdict:
 
 def _verdicts(gate: Gate, document: ScheduleDocument) -> list[Verdict]:
     found = [of_pod(gate, pod) for pod in document.pods]
+    found += [Verdict.FAILED for _ in document.rejected_later or ()]
     return found + [Verdict.FAILED for _ in (never_made(document.settled) if document.settled else ())]
 
 
@@ -52,10 +53,20 @@ def _causes(gate: Gate, document: ScheduleDocument) -> list[str]:
     why = of_pods(document, own)
     return [
         *(f"{line}{why}" for line in cause(own, "pod", "has no node", "have no node")),
+        *_of_later(document),
         *_of_workloads(document, [pod for pod in refused if pod.workload is not None]),
         *([f"not created: {listed(missing)}"] if missing else []),
         *undecided_cause(undecided, "pod"),
     ]
+
+
+def _of_later(document: ScheduleDocument) -> Iterator[str]:
+    """Yield the number of pods that quotas and limits keep from being created, with the first reason."""
+    from dra_plan.text.words import counted
+
+    rejected = document.rejected_later or []
+    if rejected:
+        yield f"quotas and limits reject {counted(len(rejected), 'pod')} ({rejected[0].message})"
 
 
 def _of_workloads(document: ScheduleDocument, refused: Sequence[ScheduledPod]) -> Iterator[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dra_plan.api.inventory import Origin
-from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
+from dra_plan.documents.scheduling import ExplainedAttempt, PodRejectedLater, ScheduledPod
 from dra_plan.questions.schedule.document import ScheduleDocument
 from dra_plan.questions.schedule.gate import never_made, of_pod
 from dra_plan.questions.schedule.reasons import aside, of_attempts, of_rivals, pod_names, short, whole, without_template
@@ -49,6 +51,7 @@ def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command
         checks.append(_with_template(check, name, document))
     checks += refusals.checks(document.refusals)
     checks += [_never_made(what) for what in (never_made(document.settled) if document.settled else ())]
+    checks += [_rejected_later(each, names) for each in document.rejected_later or ()]
     failed, notes = of_warnings(document.warnings, gate)
     return Content(command, (*checks, *failed), tuple(notes), RULES, anchor)
 
@@ -56,6 +59,12 @@ def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command
 def _planned(document: ScheduleDocument) -> list[ScheduledPod]:
     """Return the pods that were scheduled; all of them if there are none."""
     return [pod for pod in document.pods if not aside(pod)] or document.pods
+
+
+def _rejected_later(pod: PodRejectedLater, names: Mapping[str, str]) -> ReportCase:
+    """Return the check of a pod that a quota or limit keeps from being created."""
+    name = names[f"{pod.namespace}/{pod.name}"]
+    return ReportCase(f"{name} created", Result.FAILED, Entry(Level.ERROR, "not-created", f"{name}: {pod.message}"))
 
 
 def _never_made(what: str) -> ReportCase:

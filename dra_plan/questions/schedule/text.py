@@ -11,6 +11,7 @@ from dra_plan.documents.scheduling import (
     ExplainedAttempt,
     NodeVerdicts,
     PluginVerdict,
+    PodRejectedLater,
     ScheduledPod,
     ScheduledPodGroup,
     ScheduledVolume,
@@ -117,6 +118,8 @@ def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[S
         _wakes(document),
     )
     shown_parts: list[Part] = [*_without_template(document), *(part for part in tables if part.rows)]
+    if document.rejected_later:
+        shown_parts += _rejected_later(document.rejected_later)
     if document.outlook:
         shown_parts.append(
             f"This is one pass of the scheduler. Then {'; '.join(document.outlook)} (--settle shows it)."
@@ -124,6 +127,21 @@ def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[S
     if not document.settled:
         return shown_parts
     return [*shown_parts, *parts(document.settled)]
+
+
+def _rejected_later(pods: Sequence[PodRejectedLater]) -> Iterator[Part]:
+    """Yield the pods that are not created after all, with the reasons, and how to see what then happens."""
+    found: dict[str, list[str]] = {}
+    for pod in pods:
+        found.setdefault(pod.message, []).append(f"{pod.namespace}/{pod.name}")
+    made = Table(("REJECTED POD", "MESSAGE"), flexible=(0, 1))
+    for message, names in found.items():
+        made.add(listed(names), message)
+    yield (
+        f"The scheduler does not know quotas and limits, which reject {counted(len(pods), 'pod')} "
+        "(--settle shows what happens then):"
+    )
+    yield made
 
 
 def _without_template(document: ScheduleDocument) -> Iterator[str]:
