@@ -153,10 +153,10 @@ class DriverPods:
         return {text for cel in every if cel is not None for text in strings(cel.expression)}
 
     def agent_on(self, taint: str, node: str) -> UnreadyPod | None:
-        """Return a DaemonSet's pod that is not ready on the node, and that may be the agent which removes the taint.
+        """Return a DaemonSet pod on the node that is not ready and may be the agent that removes the taint.
 
-        Of these pods, the one has most in common with the domain of the taint's key, such as node.cilium.io. Return
-        None if none has anything in common with it.
+        It is the pod that has most in common with the domain of the taint's key, such as node.cilium.io. Return None if
+        no pod has anything in common with it.
         """
         domain = taint.partition("/")[0].removeprefix("node.")
         unready = self._unready.get(node, {})
