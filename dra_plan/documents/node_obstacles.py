@@ -156,8 +156,10 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     agent: Annotated[
         UnreadyPod | None,
         Meta(
-            description="Taint of an agent that is not ready: a DaemonSet's pod on the first node that is not ready "
-            "and may be this agent."
+            description=(
+                "Taint of an agent that is not ready: a DaemonSet pod on the first node that is not ready "
+                "and may be the agent."
+            )
         ),
     ] = None
     more_taints: Annotated[
@@ -259,7 +261,8 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "True if no node has a pod that the affinity term selects. `near` may then be a label that the pod has."
+                "True if no node has a pod that the affinity term selects. `near` may then be a similar "
+                "label of other pods."
             )
         ),
     ] = False
@@ -365,7 +368,8 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         ),
     ] = []
     holders_of: Annotated[
-        str, Meta(description="The workload of all the pods that use the extended resource, as NAMESPACE/NAME.")
+        str,
+        Meta(description="The workload to which all pods that use the extended resource belong, as NAMESPACE/NAME."),
     ] = ""
     not_ready: Annotated[
         str,

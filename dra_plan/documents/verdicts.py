@@ -270,7 +270,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "True if claims are still missing, although the newest time in the input is at least a minute later."
+                "True if claims are still missing, although the input is at least a minute newer than the pod."
             )
         ),
     ] = False

@@ -130,10 +130,10 @@ class DriverPods:
         return "", unready_pod(min(unready.values(), key=lambda pod: not _is_plugin(pod)), node.metadata.name)
 
     def failing_on(self, node: str, claims: Iterable[ResourceClaim]) -> list[UnreadyPod]:
-        """Return the DaemonSets' pods on a node that fail to start, and whose names have something of a driver's there.
+        """Return DaemonSet pods on a node that fail to start and seem to belong to a driver or its vendor's operator.
 
-        The driver publishes devices for the node, and selectors of the claims or of their classes name it, unless they
-        name none. Its own pods are among these, and those of the vendor's operator.
+        The names of such a pod resemble the name of a driver that publishes devices for the node. If selectors of the
+        claims or of their classes name any of these drivers, only those drivers are considered.
         """
         drivers = {one.spec.driver for one in self._inventory.slices if one.spec.node_name == node}
         texts = self._texts(claims) if drivers and node in self._unready else set()
@@ -153,10 +153,10 @@ class DriverPods:
         return {text for cel in every if cel is not None for text in strings(cel.expression)}
 
     def agent_on(self, taint: str, node: str) -> UnreadyPod | None:
-        """Return a DaemonSet's pod that is not ready on the node, and that may be the agent which removes the taint.
+        """Return a DaemonSet pod on the node that is not ready and may be the agent that removes the taint.
 
-        Of these pods, the one has most in common with the domain of the taint's key, such as node.cilium.io. Return
-        None if none has anything in common with it.
+        It is the pod that has most in common with the domain of the taint's key, such as node.cilium.io. Return None if
+        no pod has anything in common with it.
         """
         domain = taint.partition("/")[0].removeprefix("node.")
         unready = self._unready.get(node, {})

@@ -1,4 +1,4 @@
-"""The nodes that reject a pod, with brief obstacles. Nodes with the same reasons share a line."""
+"""The nodes that reject a pod, with short descriptions of the obstacles. Nodes with the same reasons share a line."""
 
 from __future__ import annotations
 

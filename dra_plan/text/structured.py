@@ -23,7 +23,7 @@ def _indented(value: DocumentPart | dict[str, Any] | list[Any]) -> str:
 
 
 def json_parts(document: PrintedDocument) -> Iterator[str]:
-    """Yield the output of `json` for a document in parts. Long output is therefore never in memory as a whole."""
+    """Yield the output of `json` for a document in parts, which limits the memory needed for long output."""
     names = zip(document.__struct_fields__, document.__struct_encode_fields__, strict=True)
     lists = [(name, written) for name, written in names if type(getattr(document, name)) is list]
     filled = [(name, written) for name, written in lists if getattr(document, name)]
