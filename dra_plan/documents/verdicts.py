@@ -176,6 +176,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = 0
+    outdated: Annotated[
+        Amount,
+        Meta(
+            description="The number of pods with an older template that a rolling update cannot replace, because the "
+            "API server rejects the next pod."
+        ),
+    ] = 0
     forbidden_claim: Annotated[
         str,
         Meta(

@@ -248,6 +248,9 @@ _REPLICATED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController
 
 def _refused(whose: _Whose) -> str:
     of = whose.of
+    if of.outdated:
+        older = f"{of.outdated} of its {of.wanted} pods" if of.outdated < of.wanted else "all its pods"
+        return f": its rollout is stuck: {older} have an older template, and the API server rejects the next pod."
     if (of.forbidden or of.last_message is not None) and not whose.is_pod:
         refused = of.forbidden or of.pods
         all_of_them = refused in (0, max(of.pods, of.wanted))

@@ -16,6 +16,7 @@ from tests.build import (
     device_class,
     generated,
     gpus,
+    manifest,
     node,
     owned,
     owned_by,
@@ -471,6 +472,39 @@ def test_a_rollout_that_waits_for_its_own_pods(name: str, owner: str) -> None:
 def ended_with(objects: list[Object]) -> dict[str, str | None]:
     found = Cluster.of(objects).schedule(settle=True).to_dict()["settled"]
     return {each["name"]: each["nodeName"] for each in found["pods"]}
+
+
+def rollout_without_room(pods: str, reported: bool) -> list[Object]:
+    """Return a rollout whose next pod does not exist yet, and the quota of its namespace."""
+    quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": {"pods": pods}})
+    failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "exceeded quota: q"}
+    made = [each for each in rollout(None, room=2) if each["metadata"]["name"] != "w-new-y"]
+    for each in made:
+        if each["kind"] == "Deployment" and reported:
+            each["status"] = {"conditions": [failure]}
+    return [*made, quota]
+
+
+@pytest.mark.parametrize("owner", ["deploy/w", None])
+def test_a_rollout_whose_next_pod_a_quota_rejects(owner: str | None) -> None:
+    """All its pods run. The cluster reports the failure, so that no name is needed to find it."""
+    objects = rollout_without_room("1", reported=True)
+    found = explain(objects, owner) if owner is not None else explain(objects)
+    [verdict] = found.to_dict()["verdicts"]
+    assert (verdict["verdict"], verdict["outdated"], verdict["over"][0]["hard"]) == ("Refused", 1, "1")
+    assert str(found).startswith("deployment/default/w: its rollout is stuck: all its pods have an older template")
+    assert [each["changes"][0]["code"] for each in verdict["suggestions"]] == ["loosen-rollout", "raise-quota"]
+    assert ended_with(objects) == {"w-old-x": "a"}
+    for suggestion in verdict["suggestions"]:
+        for changed in (patched(objects, suggestion["patches"]), applied(objects, suggestion["changes"])):
+            ends = ended_with(changed)
+            assert "w-old-x" not in ends
+            assert set(ends.values()) == {"a"}
+
+
+@pytest.mark.parametrize("reported", [False, True])
+def test_a_rollout_with_room_for_its_next_pod(reported: bool) -> None:
+    assert told(rollout_without_room("2", reported=reported), "deploy/w")["verdict"] == "Bound"
 
 
 @pytest.mark.parametrize(

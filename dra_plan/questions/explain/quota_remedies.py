@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from dra_plan.api.core import Pod, ResourceQuota
+from dra_plan.api.core import ResourceQuota
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.quantity import add, canonical_text, parse
 from dra_plan.documents.refusals import OverQuota
 from dra_plan.documents.suggestions import ObjectPatch, PatchOperation, QuotaRaised
 from dra_plan.explanation.suggest import patches
-from dra_plan.planner.creation import NotCreated, not_created
+from dra_plan.planner.creation import NotCreated
 
 MOST_ROUNDS = 8
 """The maximum number of rounds in which quotas are raised for an owner."""
@@ -35,13 +35,14 @@ class QuotaRaise(NamedTuple):
     changed: Inventory
 
 
-def raised(inventory: Inventory, waiting: Sequence[Pod], is_own: Callable[[Pod], bool]) -> QuotaRaise | None:
-    """Return the smallest raise of quotas that lets all of the owner's pods be created, or None."""
-    if len(waiting) > MOST_PODS:
-        return None
+def raised(inventory: Inventory, refused_in: Callable[[Inventory], Sequence[NotCreated]]) -> QuotaRaise | None:
+    """Return the smallest raise of quotas after which `refused_in` names no pod that the API server rejects.
+
+    Return None if a raise of quotas is not enough.
+    """
     changed = inventory
     for _ in range(MOST_ROUNDS):
-        refused = [one for one in not_created(changed, waiting) if is_own(one.pod)]
+        refused = refused_in(changed)
         if not refused:
             return _between(inventory, changed)
         if not all(one.over for one in refused):

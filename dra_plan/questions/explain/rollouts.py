@@ -7,6 +7,7 @@ or the capacity, no new pod ever gets a node.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import structs
 
@@ -19,9 +20,14 @@ from dra_plan.claims.owners import DEPLOYMENT, ended, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.suggestions import ObjectPatch, PatchOperation, RolloutLoosened, TriedChanges
 from dra_plan.explanation.suggest import patches
+from dra_plan.planner.creation import NotCreated
 from dra_plan.planner.question import Question
 from dra_plan.planner.settling import settle_chosen
+from dra_plan.questions.explain import quota_remedies
 from dra_plan.questions.explain.editing import edited, found
+
+if TYPE_CHECKING:
+    from dra_plan.controllers.settle import Settled
 
 MOST_ABOVE = 2
 """The maximum number of controllers above a pod: its ReplicaSet, and the ReplicaSet's Deployment."""
@@ -52,6 +58,57 @@ def place_after_rollout(index: Index, view: View, owner: Owner, question: Questi
     if deployment is None:
         return ""
     return _place_when_settled(index.inventory, view, question, deployment) or ""
+
+
+class StuckRollout(NamedTuple):
+    """A rolling update whose next pod the API server rejects."""
+
+    outdated: int
+    """The number of pods that an older template has created."""
+    rejected: NotCreated
+    suggestions: list[TriedChanges]
+
+
+def stuck_rollout(index: Index, view: View, owner: Owner, question: Question) -> StuckRollout | None:
+    """Return why the rolling update of a Deployment creates no pods, with the changes that complete it; else None.
+
+    A quota may have room for the pods that run, but not for one more of them.
+    """
+    deployment = found(index.inventory, owner)
+    if not isinstance(deployment, Workload) or deployment.kind != DEPLOYMENT or deployment.spec.paused:
+        return None
+    outdated = len(_old(index, deployment, [pod for pod in index.pods_of(deployment) if not ended(pod)]))
+    if not outdated:
+        return None
+
+    def rejected(of: Inventory) -> list[NotCreated]:
+        return _rejected(of, view.after(of), question, owner)
+
+    refused = rejected(index.inventory)
+    if not refused:
+        return None
+    made = rollout_suggestions(index, view, owner, question)
+    raised = quota_remedies.raised(index.inventory, rejected)
+    node = _place_when_settled(raised.changed, view.after(raised.changed), question, deployment) if raised else None
+    if raised is not None and node is not None:
+        made.append(TriedChanges(changes=[*raised.told], node=node, patches=raised.patches))
+    return StuckRollout(outdated, refused[0], made)
+
+
+def _rejected(inventory: Inventory, view: View, question: Question, owner: Owner) -> list[NotCreated]:
+    """Return the pods of a workload that the API server still rejects when the cluster has settled."""
+    settled = settle_chosen(inventory, view.target, question, lambda _pod: True, view=view, always=True).settled
+    if settled is None:
+        return []
+    of = settled.state.index.owners
+    own = (each for each in settled.not_made if owner in map(owner_of, of.above(each[0].metadata)))
+    return [_not_created(settled, pod, said) for pod, said in own]
+
+
+def _not_created(settled: Settled, pod: Pod, said: str) -> NotCreated:
+    key = (pod.metadata.namespace, pod.metadata.name)
+    over = tuple(settled.over_quota.get(key, ()))
+    return NotCreated(pod, said, reason=settled.why_not_made.get(key, said), over=over)
 
 
 def _updating(index: Index, owner: Owner, *, stuck: bool) -> Workload | None:

@@ -22,6 +22,7 @@ from dra_plan.documents.verdict_parts import AloneVerdict
 from dra_plan.documents.verdicts import DEVICES, TRIED, OwnerVerdict
 from dra_plan.planner.certainty import OF_VOLUMES
 from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.planner.creation import NotCreated, not_created
 from dra_plan.planner.owners import POD
 from dra_plan.planner.question import Question
 from dra_plan.planner.rivals import OwnersOfPods
@@ -199,10 +200,16 @@ class OwnerTrials:
         ground = self._ground
         if not (ground.at_length and self._is_tried(owner) and made.over):
             return made
-        from dra_plan.questions.explain.quota_remedies import raised
+        from dra_plan.questions.explain.quota_remedies import MOST_PODS, raised
 
         waiting = [pod for pod in ground.run.simulation.pods if not pod.spec.node_name]
-        found = raised(ground.index.inventory, waiting, lambda pod: owner in ground.owners_of.of(pod))
+        if len(waiting) > MOST_PODS:
+            return made
+
+        def refused(of: Inventory) -> list[NotCreated]:
+            return [one for one in not_created(of, waiting) if owner in ground.owners_of.of(one.pod)]
+
+        found = raised(ground.index.inventory, refused)
         trial = self._tries(owner)(found.changed) if found is not None else None
         if found is None or trial is None or not trial.helps(made.would_bind):
             return made

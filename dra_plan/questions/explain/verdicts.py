@@ -43,6 +43,7 @@ from dra_plan.questions.explain.reasons import (
     quota_named,
     replica_failure,
 )
+from dra_plan.questions.explain.rollouts import StuckRollout, stuck_rollout
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.new_pods import is_ordered
 
@@ -105,6 +106,10 @@ class _Verdicts:
         for pod in self._inventory.pods:
             if self._question.chooses(pod.metadata) and self._lacks_devices(pod):
                 yield owner_of(pod)
+        for workload in self._inventory.workloads:
+            is_top = self._index.owners.of(workload.metadata) is None
+            if is_top and replica_failure(workload) is not None and self._question.chooses(workload.metadata):
+                yield owner_of(workload)
 
     def _lacks_devices(self, pod: Pod) -> list[str]:
         """Return the claims without devices of a bound pod that does not run yet."""
@@ -230,6 +235,9 @@ class _Verdicts:
     def _of_placed(self, made: OwnerVerdict, workload: AnyWorkload, pods: Sequence[Pod]) -> OwnerVerdict:
         """Return the verdict on a workload without pending pods: a StatefulSet may wait before it creates the next."""
         made = structs.replace(made, verdict="Bound", evictions=self._placed.evictions(pods))
+        stuck = stuck_rollout(self._index, self._view, owner_of(workload), self._question)
+        if stuck is not None:
+            return _of_rollout(made, stuck)
         if not is_ordered(workload) or len(pods) >= made.wanted:
             starting = [pod for pod in pods if not (is_ready(pod) or pod.metadata.deletion_timestamp)]
             return structs.replace(made, awaited_pods=[unready_pod(pod, pod.spec.node_name) for pod in starting])
@@ -302,6 +310,19 @@ class _Verdicts:
             made, verdict="Refused", node_name="", victims=[], findings=list(map(finding_entry, findings))
         )
         return self._pending.trials.with_freed(made, Owner(made.kind, made.namespace, made.name))
+
+
+def _of_rollout(made: OwnerVerdict, stuck: StuckRollout) -> OwnerVerdict:
+    """Return the verdict on a Deployment whose rollout creates no pods because the API server rejects them."""
+    return structs.replace(
+        made,
+        verdict="Refused",
+        outdated=stuck.outdated,
+        forbidden=1,
+        message=stuck.rejected.reason or stuck.rejected.message,
+        over=[*stuck.rejected.over],
+        suggestions=stuck.suggestions,
+    )
 
 
 _OF_SETS: dict[Outcome, Verdict] = {
