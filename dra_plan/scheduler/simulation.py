@@ -595,6 +595,6 @@ def _registry(config: configuration.Configuration, extra: Registry | None) -> Re
 
 def _times(inventory: Inventory) -> set[str | None]:
     pods, claims = inventory.pods, inventory.claims
-    created = (each.metadata.creation_timestamp for each in (*pods, *claims))
+    created = (each.metadata.creation_timestamp for objects in (pods, claims) for each in objects)
     allocated = (made.allocation_timestamp for claim in claims if (made := claim.allocation) is not None)
     return {*created, *(pod.status.start_time for pod in pods), *allocated}
