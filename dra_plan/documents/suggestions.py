@@ -452,8 +452,13 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
     pods: list[str] = []
     stays: Annotated[
         str,
-        one_of("", "NoController", "DaemonSet", "Static", "Leaving"),
-        Meta(description="If no pod with the claim can be moved: the reason why the first of them cannot."),
+        one_of("", "NoController", "DaemonSet", "Static", "Leaving", "WithoutPlace"),
+        Meta(
+            description=(
+                "If no pod with the claim can be moved: the reason why the first of them cannot. WithoutPlace: no node "
+                "takes the pods that a controller creates instead."
+            )
+        ),
     ] = ""
 
 
@@ -462,9 +467,10 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
 
     `await-pods`: the pods are being deleted and will end. `force-delete-pods`: the pods are being deleted but do not
     end, because their node does not report. `remove-pods`: the pods are running and have to be deleted or moved.
+    `restart-pods`: the pods are running and have to be deleted, and all the pods that replace them get nodes.
     """
 
-    code: Annotated[str, one_of("await-pods", "force-delete-pods", "remove-pods")]
+    code: Annotated[str, one_of("await-pods", "force-delete-pods", "restart-pods", "remove-pods")]
     pods: Annotated[list[str], Meta(description="The pods, as NAMESPACE/NAME.", min_length=1)]
     on: Annotated[Text, Meta(description="The node of the pods.")]
     until: Annotated[str, Meta(description="`await-pods`: the time at which the last grace period ends.")] = ""
@@ -482,6 +488,10 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = ""
+    then_on: Annotated[
+        list[Text],
+        Meta(description="`restart-pods`: the nodes that take the replacements, in the order of `pods`."),
+    ] = []
 
 
 class VolumeFreed(DocumentPart, frozen=True, kw_only=True):
@@ -603,6 +613,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "relax-affinity": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
     "change-host-port": HostPortChanged,
+    "restart-pods": PodsGone,
     "drop-host-port": PodRuleRelaxed,
     "drop-node-requirement": NodeRequirementDropped,
     "loosen-selector": SelectorChanged,
@@ -625,10 +636,12 @@ The changes come in this order:
 
 1. A node with free capacity accepts the pod.
 2. A mistake is corrected.
-3. Less or something else is requested, or a rule of the pod is dropped. This costs nobody else anything.
-4. A node is added.
-5. Devices are taken from other pods.
-6. A rule that affects others is changed, a request is removed, or there are fewer pods.
+3. Less or something else is requested. This costs nobody else anything.
+4. A running pod is restarted on another node, or with other devices.
+5. A rule or requirement of the pod is dropped.
+6. A node is added.
+7. Devices are taken from other pods.
+8. A rule that affects others is changed, a request is removed, or there are fewer pods.
 """
 
 

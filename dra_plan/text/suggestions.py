@@ -75,6 +75,8 @@ def _after(of: TriedChanges) -> Iterator[str]:
         yield from (f"find out first why {failing(one)}" for one in of.failing)
     if any(isinstance(one, PodsGone) and one.stays == "WithoutPlace" for one in of.changes):
         yield "the removed pod's replacement would have no node"
+    if any(one.stays == "WithoutPlace" for one in released):
+        yield _WITHOUT_PLACE
 
 
 def _is_recreated_by_nothing(releases: Sequence[ClaimReleased]) -> bool:
@@ -179,8 +181,15 @@ def _likeness(of: TriedChanges) -> object:
         if isinstance(one, NodeTaintMet):
             told.append(one.taint)
         else:
-            told.append((ClaimReleased, bool(one.pods)) if isinstance(one, ClaimReleased) else one)
+            told.append(_likeness_of_pods(one))
     return repr((told, of.would_bind, of.evicts))
+
+
+def _likeness_of_pods(of: SuggestedChange) -> object:
+    """Return what changes of other pods in one line agree on: what becomes of the pods; other changes agree wholly."""
+    if isinstance(of, ClaimReleased):
+        return ClaimReleased, bool(of.pods), of.stays == "WithoutPlace"
+    return (of.code, len(of.pods)) if isinstance(of, PodsGone) and of.code == "restart-pods" else of
 
 
 def _group_lines(group: Sequence[TriedChanges], who: str, pods: int) -> Iterator[str]:
@@ -188,6 +197,12 @@ def _group_lines(group: Sequence[TriedChanges], who: str, pods: int) -> Iterator
     released = [[one.release for one in of.changes if isinstance(one, ClaimReleased)] for of in group]
     if all(len(each) == 1 for each in released) and len({repr(each) for each in released}) > 1:
         yield _any_release(group, pods)
+        return
+    restarted = [pod for of in group for one in of.changes if isinstance(one, PodsGone) for pod in one.pods]
+    if len(group) > 1 and len(restarted) == len(group) and all(len(of.changes) == 1 for of in group):
+        then = _then(group[0], list(dict.fromkeys(of.node for of in group)), who, pods)
+        told = f"{then}; the deleted pod's replacement also gets a node"
+        yield f"delete any one of these {len(restarted)} pods: {words.listed(restarted)} ({told})"
         return
     removed = [of for of in group if _codes(of) == {"remove-node-taint"}]
     tolerated = [of for of in group if _codes(of) == {"tolerate-node-taint"}]
@@ -218,6 +233,7 @@ def _any_release(group: Sequence[TriedChanges], pods: int) -> str:
 
 
 UNUSED = ", which no pod uses"
+_WITHOUT_PLACE = "the replacement of that pod would have no node"
 _NOT_RECREATED = "nothing recreates these pods: they have no controller"
 
 
@@ -225,6 +241,8 @@ def _about_pods(releases: Sequence[ClaimReleased]) -> Iterator[str]:
     """Yield what becomes of the pods whose claims are released."""
     if any(one.pods and not one.stays for one in releases):
         yield "--moves N shows where pods could go"
+    elif any(one.stays == "WithoutPlace" for one in releases):
+        yield _WITHOUT_PLACE
     elif _is_recreated_by_nothing(releases):
         yield _NOT_RECREATED
 
@@ -474,6 +492,9 @@ def _pool_awaited(of: PoolAwaited) -> str:
 def _pods_gone(of: PodsGone) -> str:
     pods = f"pod {of.pods[0]}" if len(of.pods) == 1 else f"pods {words.listed(of.pods)}"
     is_deleted = "is being deleted" if len(of.pods) == 1 else "are being deleted"
+    if of.code == "restart-pods":
+        fit = "its replacement then fits" if len(of.pods) == 1 else "their replacements then fit"
+        return f"delete {pods}: {fit} on {words.listed(list(dict.fromkeys(of.then_on)))}"
     if of.code == "remove-pods" and of.stays == "NoController":
         return f"delete {pods} on {of.on}, which nothing recreates"
     if of.code == "remove-pods":

@@ -482,6 +482,7 @@ _APPLY = {
     "await-pods": delete_pods,
     "repair-devices": repair,
     "force-delete-pods": delete_pods,
+    "restart-pods": delete_pods,
     "remove-pods": delete_pods,
     "wait-for-slice": complete,
 }

@@ -23,7 +23,7 @@ def replicas(name: str, *placed: Object) -> list[Object]:
 
 def removed(objects: list[Object], owner: str = "pod/p") -> list[Object]:
     suggestions = told(objects, owner).get("suggestions", [])
-    return [one for each in suggestions for one in each["changes"] if one["code"] == "remove-pods"]
+    return [one for each in suggestions for one in each["changes"] if one["code"] in ("remove-pods", "restart-pods")]
 
 
 def text(objects: list[Object], owner: str = "pod/p") -> str:
@@ -57,7 +57,7 @@ def test_a_pod_whose_new_pod_finds_a_node_comes_before_a_smaller_one() -> None:
     large = replicas("large", running("l", "a", cpu="2", memory="2Gi"))
     wanted = pod("p", cpu="2", nodeSelector={"kubernetes.io/hostname": "a"})
     both = [*nodes, *small, *large, wanted]
-    assert removed(both) == [{"code": "remove-pods", "pods": ["default/l"], "on": "a"}]
+    assert removed(both) == [{"code": "restart-pods", "pods": ["default/l"], "on": "a", "thenOn": ["b"]}]
     alone = removed([*nodes, *small, running("x", "a", cpu="2", priority=9), wanted])
     assert alone == [{"code": "remove-pods", "pods": ["default/s"], "on": "a", "stays": "WithoutPlace"}]
 

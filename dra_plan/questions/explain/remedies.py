@@ -6,9 +6,10 @@ from `explanation.suggest`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, product
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from msgspec import structs
@@ -48,7 +49,14 @@ from dra_plan.questions.explain.editing import (
 )
 from dra_plan.questions.explain.leaving import is_of_leaving, without_leaving
 from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, may_be_new
-from dra_plan.questions.explain.removals import is_of_pods, priority_of, removals
+from dra_plan.questions.explain.removals import (
+    MOST_RESTARTS,
+    is_of_pods,
+    priority_of,
+    removals,
+    restarted,
+    with_restart,
+)
 from dra_plan.questions.explain.shared_claims import claim_per_pod, own_claim
 from dra_plan.questions.explain.spec_edits import of_spec
 from dra_plan.questions.explain.topology_keys import replaced_key
@@ -78,15 +86,15 @@ class Trial(NamedTuple):
     """The result for the owner's pods in a changed input.
 
     It contains the node of the first pod that fits, and the number of pods that fit. `evicts` are the pods
-    (NAMESPACE/NAME) that are evicted to make room for the first pod, and `without_place` the removed pods that do not
-    get another node.
+    (NAMESPACE/NAME) that make room for the first pod, and `places` the nodes of the pods that replace removed ones, or
+    "" for those that get no node.
     """
 
     node: str
     bound: int
     is_whole: bool
     evicts: tuple[str, ...] = ()
-    without_place: frozenset[str] = frozenset()
+    places: Mapping[str, str] = MappingProxyType({})
 
     def helps(self, before: int) -> bool:
         """Return whether all pods fit, or more pods than `before`."""
@@ -95,7 +103,7 @@ class Trial(NamedTuple):
     def after(self, changes: Iterable[SuggestedChange], made: Sequence[ObjectPatch]) -> TriedChanges:
         """Return the suggestion for the changes that led to this result."""
         return TriedChanges(
-            changes=[_without_place(one, self) for one in changes],
+            changes=[_with_places(one, self.places) for one in changes],
             node=self.node,
             evicts=list(self.evicts),
             patches=list(made),
@@ -143,6 +151,7 @@ class Remedies:
             helped += self._helping(sorted(self._wider(verdict), key=_order), verdict)
         helped += [one for one in self._claims.known if _key(one.changes) not in self._tried and verdict.is_met_by(one)]
         helped = _different([one for one in helped if not one.would_bind] or helped)
+        helped = self._with_restarts(helped, verdict)
         most = 1 if any(len(one.changes) == 1 for one in helped) else MOST_CHANGES
         if not any(isinstance(change, NodeAdded) for one in helped for change in one.changes):
             added = _up_to(most, self._one_more(verdict))
@@ -171,6 +180,20 @@ class Remedies:
                 return helped
             first = first or helped
         return first
+
+    def _with_restarts(self, helped: Sequence[TriedChanges], verdict: OwnerVerdict) -> list[TriedChanges]:
+        """Return the changes. If a claim is to be released, its pods are deleted, with the pods that replace them.
+
+        The release remains, and says so, if no node takes these; it also remains if that is not known.
+        """
+        made, left = list(helped), MOST_RESTARTS
+        for at, one in enumerate(helped):
+            restart = restarted(one.changes, self._index) if left else None
+            if restart is not None:
+                left -= 1
+                tried = self._helping([(restart,)], verdict)
+                made[at] = next((with_restart(one, each) for each in tried), one)
+        return _different(made)
 
     def _for_all(self, helped: Sequence[TriedChanges], verdict: OwnerVerdict) -> list[TriedChanges]:
         """Return the changes of counts that help only some pods, lowered further until they help all of them."""
@@ -408,11 +431,15 @@ def _carrying_out(tried: TriedChanges) -> Remedy:
     return Remedy(tuple(tried.changes), lambda of: carried_out(of, made), patches=made)
 
 
-def _without_place(change: SuggestedChange, trial: Trial) -> SuggestedChange:
-    """Return the change; if it removes a pod whose new pod then gets no node, it says so."""
-    if isinstance(change, PodsGone) and not trial.without_place.isdisjoint(change.pods):
+def _with_places(change: SuggestedChange, places: Mapping[str, str]) -> SuggestedChange:
+    """Return the change; if it removes pods, it says which nodes take the pods that replace them, or that none does."""
+    if not isinstance(change, PodsGone) or change.code != "remove-pods":
+        return change
+    nodes = [places.get(pod) for pod in change.pods]
+    if "" in nodes:
         return structs.replace(change, stays="WithoutPlace")
-    return change
+    then_on = [node for node in nodes if node]
+    return structs.replace(change, code="restart-pods", then_on=then_on) if len(then_on) == len(nodes) else change
 
 
 def _has_place(of: TriedChanges) -> bool:

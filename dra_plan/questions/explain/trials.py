@@ -247,20 +247,24 @@ class OwnerTrials:
             if not good or good[0].record is None or not self._is_accepted(changed, owner):
                 return None
             evicts = tuple(f"{one.namespace}/{one.name}" for one in good[0].victims)
-            without = self._without_place(run, changed)
-            return Trial(good[0].record.node, len(good), len(good) == len(fates), evicts, without)
+            places = self._places(run, changed)
+            return Trial(good[0].record.node, len(good), len(good) == len(fates), evicts, places)
 
         return tried
 
-    def _without_place(self, run: VerdictRun, changed: Inventory) -> frozenset[str]:
-        """Return the pods that a change removes, if their controllers create them again and no node takes them."""
+    def _places(self, run: VerdictRun, changed: Inventory) -> dict[str, str]:
+        """Return the nodes of the pods that a change removes and that their controllers create again; "" is no node.
+
+        A pod is left out if its end is unknown, or if it is evicted or evicts others.
+        """
         again = changed.returning - self._ground.index.inventory.returning
         keys = {f"{namespace}/{name}" for namespace, name in again}
-        return frozenset(
-            record.pod.key
+        keys -= {key for one in run.result.evictions for key in (one.victim, one.preemptor)}
+        return {
+            record.pod.key: record.node
             for record in (run.result.pods if keys else ())
-            if record.pod.key in keys and record.attempts and not record.node and not run.result.is_undecided(record)
-        )
+            if record.pod.key in keys and record.attempts and (record.node or not run.result.is_undecided(record))
+        }
 
     def _is_accepted(self, changed: Inventory, owner: Owner) -> bool:
         """Return whether the API server accepts what a change edits, for the owner and all that it needs."""
