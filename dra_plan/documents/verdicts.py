@@ -106,6 +106,15 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         ),
     ] = []
     near_queue: Annotated[str, Meta(description="The queue in `queues` with a similar name.")] = ""
+    gate_controllers: Annotated[
+        list[UnreadyPod],
+        Meta(
+            description=(
+                "SchedulingGates, Suspended: the pods of the controller that removes the gates, if it was found and "
+                "none of its pods is ready."
+            )
+        ),
+    ] = []
     held: Annotated[
         list[str],
         Meta(

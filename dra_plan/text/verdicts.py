@@ -227,6 +227,15 @@ def _leaving(of: LeavingClaim) -> str:
     return f"{until}No pod can begin to use it. When it is gone, create it again, or have the pod name another claim."
 
 
+def _gate_controllers(of: OwnerVerdict, is_of_kueue: bool) -> Iterator[str]:
+    """Yield that the controller which should remove the gates does not run, and what is wrong with its pods."""
+    if is_of_kueue:
+        yield "Kueue's controller is not running. Until it runs, Kueue admits nothing."
+    else:
+        yield f"The controller that should remove the gate{'s' if len(of.held) > 1 else ''} does not seem to run."
+    yield from (unready_sentence(one, whose="") for one in of.gate_controllers)
+
+
 def _queue_lines(of: OwnerVerdict) -> Iterator[str]:
     """Yield whether the queue exists, and where Kueue says what a workload is waiting for."""
     if of.queues:
@@ -308,7 +317,10 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     yield from map(_lost, of.lost_claims)
     for leaving in of.leaving_claims:
         yield _leaving(leaving)
-    if of.queue and (of.verdict == "Suspended" or admission(of)):
+    is_of_kueue = of.verdict == "Suspended" or bool(admission(of))
+    if of.gate_controllers:
+        yield from _gate_controllers(of, is_of_kueue)
+    if of.queue and is_of_kueue:
         yield from _queue_lines(of)
     for each in of.awaited:
         yield _awaited(each)

@@ -15,7 +15,7 @@ from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.stories import NodeStory
 from dra_plan.documents.suggestions import TriedChanges
 from dra_plan.documents.verdicts import MOST_NODES_TRIED, TRIED, OwnerVerdict
-from dra_plan.explanation.driver_pods import FAULTS
+from dra_plan.explanation.unready_pods import FAULTS
 from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
