@@ -26,6 +26,7 @@ from .verdict_parts import (
     AloneVerdict,
     AwaitedCondition,
     BindingPod,
+    ClaimableDevices,
     ClaimOfLostNode,
     DefaultedRequest,
     FullClaim,
@@ -290,6 +291,15 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = False
+    claimable: Annotated[
+        list[ClaimableDevices],
+        Meta(
+            description=(
+                "If nodes lack an extended resource that the pod requests: the free devices there of classes of the "
+                "same vendor."
+            )
+        ),
+    ] = []
     volumes_apart: Annotated[VolumesApart | None, Meta(description="Two volumes that no node can use together.")] = None
     shared_claims: Annotated[
         list[SharedClaim], Meta(description="The claims that the pod shares with the other pods of its controller.")

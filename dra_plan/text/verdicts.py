@@ -17,6 +17,7 @@ from dra_plan.documents.verdict_parts import (
     AloneVerdict,
     AwaitedCondition,
     ChangedReason,
+    ClaimableDevices,
     ClaimOfLostNode,
     GatedVerdict,
     LastMessage,
@@ -81,6 +82,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
     yield from (f"  {words.absent(one)}" for one in of.absent)
+    yield from indented(map(_claimable, of.claimable))
     yield from indented(_agents(of))
     yield from indented(sources(of.told_nodes))
     yield from indented(upgrades(of.told_nodes))
@@ -97,6 +99,18 @@ def _agents(of: OwnerVerdict) -> list[str]:
     agents = (one.agent for group in of.told_nodes for one in group.about if one.agent is not None)
     told = ((one.node, unready_sentence(one, whose="")) for one in agents)
     return list(dict.fromkeys(f"On {node}, {said[:1].lower()}{said[1:]}" for node, said in told))
+
+
+def _claimable(of: ClaimableDevices) -> str:
+    """Return that devices are free where the pod's extended resource is lacking."""
+    is_one = of.devices == 1
+    devices = words.counted(of.devices, "device") if of.devices else "Devices"
+    where = words.listed(of.nodes) if len(of.nodes) <= MOST_NAMED else words.counted(len(of.nodes), "node")
+    return f"{devices} of class {of.class_} {'is' if is_one else 'are'} free on {where}, for pods with a ResourceClaim."
+
+
+MOST_NAMED = 2
+"""The maximum number of nodes with free devices that are named."""
 
 
 def _placed_claims(of: OwnerVerdict) -> Iterator[str]:

@@ -27,6 +27,7 @@ from dra_plan.planner.question import Question
 from dra_plan.planner.rivals import OwnersOfPods
 from dra_plan.planner.suspended import resumed
 from dra_plan.questions.explain.claim_changes import ClaimChanges
+from dra_plan.questions.explain.claimed_resources import claimable
 from dra_plan.questions.explain.driver_repairs import DriverRepairs
 from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fates, decisive
@@ -157,6 +158,7 @@ class OwnerTrials:
             return made
         index, about = self._ground.index, self._ground.about
         made = structs.replace(made, shared_claims=shared_claims(index, owner, would_bind=made.would_bind > 0))
+        made = structs.replace(made, claimable=claimable(index.inventory, about.view, made))
         attempt = self._ground.run.attempts.get(pod_uid(pod))
         plan, own = self._ground.plan_of(owner), OwnedPods(index, owner)
         claims = ClaimChanges(plan, about, attempt, own)
