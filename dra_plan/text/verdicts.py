@@ -199,7 +199,9 @@ def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
         case _ if of.verdict == "Suspended":
             when = "If it started now"
         case _:
+            given = [one.default_class for one in of.volume_claims if one.awaits_default]
             when = "Whatever its volumes need" if of.missing else "Without its volumes"
+            when = f"With StorageClass {given[0]}" if given and not of.missing else when
             when = "Besides" if of.refused_by == [DEVICES] else when
     if then.verdict == "Unschedulable":
         return f"{when}, {refused}"

@@ -370,7 +370,8 @@ def _none_helps(verdict: OwnerVerdict | None) -> str:
     if verdict.tried:
         return NONE_HELPS if verdict.alone is None else FOR_ALL
     if verdict.of_all_nodes:
-        return NOT_OF_NODES
+        is_awaited = any(one.awaits_default for one in verdict.volume_claims)
+        return "" if is_awaited and verdict.freed is not None else NOT_OF_NODES
     if verdict.volume_claims or verdict.volumes_apart is not None:
         return ""  # the lines about them say what to do
     if verdict.tried is None:
