@@ -400,12 +400,13 @@ class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
 class ClaimTemplated(DocumentPart, frozen=True, kw_only=True):
     """Each pod gets its own claim instead of sharing one with other pods.
 
-    The claims are created from a new template with the spec of the shared claim.
+    The claims are created from a template with the spec of the shared claim, which may exist or is new.
     """
 
     code: Annotated[str, one_of("use-claim-template")]
     shared: Annotated[ClaimName, Meta(description="The claim that the pods currently use.")]
-    template: Annotated[str, Meta(description="The name of the new ResourceClaimTemplate.")]
+    template: Annotated[str, Meta(description="The name of the ResourceClaimTemplate.")]
+    exists: Annotated[bool, Meta(description="Whether the template is in the input already.")] = False
     kept_by: Annotated[
         list[str],
         Meta(
@@ -431,6 +432,20 @@ class ResourceServed(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("serve-resource")]
     class_: str
     resource: str
+
+
+class ResourceClaimed(DocumentPart, frozen=True, kw_only=True):
+    """A container gets devices by a claim from a template, instead of an extended resource that nodes lack."""
+
+    code: Annotated[str, one_of("claim-resource")]
+    resource: str
+    amount: Amount
+    container: str
+    class_: Annotated[str, Meta(description="The device class that the claim requests.")]
+    entry: Annotated[Text, Meta(description="The name of the claim in the pod's resourceClaims.")]
+    namespace: str
+    template: Annotated[str, Meta(description="The name of the ResourceClaimTemplate.")]
+    exists: Annotated[bool, Meta(description="Whether the template is in the input already.")] = False
 
 
 class QuotaRaised(DocumentPart, frozen=True, kw_only=True):
@@ -557,6 +572,7 @@ SuggestedChange = (
     | ClaimTemplated
     | ResourceRenamed
     | ResourceServed
+    | ResourceClaimed
     | QuotaRaised
     | ClaimReleased
     | PodsGone
@@ -589,6 +605,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "resume-job": WorkloadStarted,
     "rename-capacity": CapacityChanged,
     "rename-resource": ResourceRenamed,
+    "claim-resource": ResourceClaimed,
     "serve-resource": ResourceServed,
     "wait-for-slice": PoolAwaited,
     "enable-gate": GateEnabled,

@@ -36,6 +36,7 @@ from dra_plan.documents.suggestions import (
     QuotaRaised,
     ReplicasLowered,
     RequestDropped,
+    ResourceClaimed,
     ResourceDropped,
     ResourceLowered,
     ResourceRenamed,
@@ -387,6 +388,8 @@ def change(of: SuggestedChange) -> str:
             return f"run {of.to} instead of {of.from_} pods"
         case ResourceServed():
             return f"have class {of.class_} serve {of.resource} (its extendedResourceName)"
+        case ResourceClaimed():
+            return _claimed(of)
         case WorkloadStarted(code="raise-replicas"):
             return f"scale {of.kind} {of.namespace}/{of.name} to {words.counted(of.to, 'replica')}"
         case WorkloadStarted():
@@ -399,10 +402,7 @@ def change(of: SuggestedChange) -> str:
             claim = f"claim {words.claim(of.shared)}"
             if of.kept_by:
                 return _own_claim(of)
-            return (
-                f"give each pod its own claim: create ResourceClaimTemplate {of.template} with the spec of {claim}, "
-                "and name it in the pods (resourceClaimTemplateName)"
-            )
+            return f"give each pod its own claim: {_template(of, claim)}, and name it in the pods ({_FIELD})"
         case QuotaRaised():
             return f"raise {of.resource} in ResourceQuota {of.namespace}/{of.quota} from {of.from_} to {of.to}"
         case PodsGone():
@@ -445,10 +445,27 @@ def _own_claim(of: ClaimTemplated) -> str:
     keeps = "keep" if len(of.kept_by) > 1 else "keeps"
     where = f"{keeps} on {of.on}" if of.on else f"{'use' if len(of.kept_by) > 1 else 'uses'}"
     return (
-        f"give the pod a claim of its own instead of claim {words.claim(of.shared)}, which {pods} {where}: create "
-        f"ResourceClaimTemplate {of.template} with the spec of the claim, and name it in the pod "
-        "(resourceClaimTemplateName)"
+        f"give the pod a claim of its own instead of claim {words.claim(of.shared)}, which {pods} {where}: "
+        f"{_template(of, 'the claim')}, and name it in the pod ({_FIELD})"
     )
+
+
+_FIELD = "resourceClaimTemplateName"
+
+
+def _claimed(of: ResourceClaimed) -> str:
+    """Return from which template the container gets a claim instead of an extended resource."""
+    which = "the existing" if of.exists else "a new"
+    asked = "" if of.exists else f" for {words.counted(of.amount, 'device')} of class {of.class_}"
+    instead = f"instead of {of.resource}={of.amount} in container {of.container}"
+    return f"use a ResourceClaim from {which} ResourceClaimTemplate {of.template}{asked}, {instead}"
+
+
+def _template(of: ClaimTemplated, claim: str) -> str:
+    """Return what to do to have a template with the spec of the claim."""
+    if of.exists:
+        return f"use ResourceClaimTemplate {of.template}, which has the spec of {claim}"
+    return f"create ResourceClaimTemplate {of.template} with the spec of {claim}"
 
 
 def _amount(of: SelectorChanged | ClassChanged) -> str:

@@ -15,7 +15,7 @@ from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.stories import NodeStory
 from dra_plan.documents.suggestions import TriedChanges
 from dra_plan.documents.verdicts import MOST_NODES_TRIED, TRIED, OwnerVerdict
-from dra_plan.explanation.driver_pods import FAULTS
+from dra_plan.explanation.unready_pods import FAULTS
 from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
@@ -365,7 +365,8 @@ def _none_helps(verdict: OwnerVerdict | None) -> str:
     if verdict.tried:
         return NONE_HELPS if verdict.alone is None else FOR_ALL
     if verdict.of_all_nodes:
-        return NOT_OF_NODES
+        is_awaited = any(one.awaits_default for one in verdict.volume_claims)
+        return "" if is_awaited and verdict.freed is not None else NOT_OF_NODES
     if verdict.volume_claims or verdict.volumes_apart is not None:
         return ""  # the lines about them say what to do
     if verdict.tried is None:

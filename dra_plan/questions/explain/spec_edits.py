@@ -398,15 +398,20 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
 
 
 def _of_claims(before: Sequence[Any], after: Sequence[Any], path: str) -> Iterator[PatchOperation]:
-    """Yield the differences of entries with names, which are replaced or removed; the last is removed first."""
+    """Yield the differences of entries with names: the last is removed first, and new ones come last."""
     names = [one.name for one in after]
     for at, old in reversed([*enumerate(before)]):
         if old.name not in names:
             yield PatchOperation(op="remove", path=f"{path}/{at}")
     kept = [old for old in before if old.name in names]
-    for at, (old, new) in enumerate(zip(kept, after, strict=True)):
+    for at, (old, new) in enumerate(zip(kept, after, strict=False)):
         if old != new:
             yield PatchOperation(op="replace", path=f"{path}/{at}", value=plain(new))
+    added = [plain(one) for one in after[len(kept) :]]
+    if added and not before:
+        yield PatchOperation(op="add", path=path, value=added)
+    else:
+        yield from (PatchOperation(op="add", path=f"{path}/-", value=one) for one in added)
 
 
 def _of_resources(before: ResourceRequirements, after: ResourceRequirements, path: str) -> Iterator[PatchOperation]:

@@ -28,6 +28,7 @@ from dra_plan.planner.question import Question
 from dra_plan.planner.rivals import OwnersOfPods
 from dra_plan.planner.suspended import resumed
 from dra_plan.questions.explain.claim_changes import ClaimChanges
+from dra_plan.questions.explain.claimed_resources import claimable
 from dra_plan.questions.explain.driver_repairs import DriverRepairs
 from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fates, decisive
@@ -37,6 +38,7 @@ from dra_plan.questions.explain.rollouts import place_after_rollout, rollout_sug
 from dra_plan.questions.explain.shared_claims import shared_claims
 from dra_plan.questions.explain.staying import with_staying
 from dra_plan.questions.explain.suggestion_order import hardware_domains, ordered
+from dra_plan.questions.explain.volumes import with_default_class
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
@@ -116,7 +118,7 @@ class OwnerTrials:
     def _freed(made: OwnerVerdict, pods: OwnedPods) -> Inventory | None:
         """Return the input without what holds the pods back, or without the volumes that exclude all nodes alike.
 
-        A suspended owner is resumed.
+        A suspended owner is resumed, and claims that are about to get the default StorageClass have it.
         """
         if made.verdict == "Suspended":
             return resumed(pods.inventory, [f"{made.kind}/{made.namespace}/{made.name}"])
@@ -125,7 +127,8 @@ class OwnerTrials:
         if made.verdict == "Held":
             return pods.freed(made.held_by, made.held)
         if made.verdict == "Unschedulable" and made.of_all_nodes and OF_VOLUMES.issuperset(made.refused_by):
-            return pods.without_volume_claims()
+            given = with_default_class(pods.inventory, made.namespace, made.volume_claims)
+            return given if given is not None else pods.without_volume_claims()
         if made.verdict == "Unschedulable" and _is_about_claims(made):
             return pods.without_claims()
         return None
@@ -155,6 +158,7 @@ class OwnerTrials:
             return made
         index, about = self._ground.index, self._ground.about
         made = structs.replace(made, shared_claims=shared_claims(index, owner, would_bind=made.would_bind > 0))
+        made = structs.replace(made, claimable=claimable(index.inventory, about.view, made))
         attempt = self._ground.run.attempts.get(pod_uid(pod))
         plan, own = self._ground.plan_of(owner), OwnedPods(index, owner)
         claims = ClaimChanges(plan, about, attempt, own)
