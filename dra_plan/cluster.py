@@ -11,15 +11,17 @@ from .questions.methods import Questions
 
 
 class Cluster(Questions, LoadedCluster):
-    """Kubernetes objects and the release to simulate. A cluster is immutable: `at` and the edits return a new cluster.
+    """Kubernetes objects, and the Kubernetes release to simulate.
 
-    Intermediate results, such as pools and compiled selectors, are cached. A new cluster shares the results that still
-    apply to it. Arguments that take several names also take a single name.
+    A cluster is immutable: `at`, `drain` and the other edits return a new cluster.
+
+    Intermediate results, such as pools and compiled selectors, are cached. A new cluster reuses the results that are
+    still correct. Arguments that take several names also take a single name.
     """
 
     __slots__ = ()
 
     def page(self, answer: PrintedAnswer[Any]) -> str:
-        """Return an answer about this cluster as a self-contained HTML page with a picture of the cluster."""
+        """Return an answer about this cluster as a self-contained HTML page that includes a picture of the cluster."""
         found: PrintedAnswer[Any] = required(answer, PrintedAnswer, "answer", "an answer")
         return found.html(self.inventory, self.view)

@@ -7,13 +7,13 @@ from typing import Self
 
 
 class DraPlanError(Exception):
-    """The base class of all errors that dra-plan raises intentionally."""
+    """The base class of all errors that dra-plan raises on purpose."""
 
     _lines: tuple[str, ...] = ()
 
     @classmethod
     def of_lines(cls, lines: Iterable[str]) -> Self:
-        """Return an error with several messages, one per line."""
+        """Return an error with these messages, one per line."""
         said = tuple(lines)
         error = cls("\n".join(said))
         error.lines = said
@@ -30,7 +30,7 @@ class DraPlanError(Exception):
 
 
 class UsageError(DraPlanError):
-    """Raised if a call can't be carried out, for example because a version, gate, node or option is unknown."""
+    """Raised if a call cannot be carried out, for example because it names an unknown version, node or option."""
 
 
 class InputError(DraPlanError, ValueError):

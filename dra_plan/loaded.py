@@ -49,10 +49,12 @@ A = TypeVar("A", bound=PrintedAnswer[Any])
 
 
 class LoadedCluster:
-    """Kubernetes objects and the release to simulate. A cluster is immutable: `at` and the edits return a new cluster.
+    """Kubernetes objects, and the Kubernetes release to simulate.
 
-    Intermediate results, such as pools and compiled selectors, are cached. A new cluster shares the results that still
-    apply to it. Arguments that take several names also take a single name.
+    A cluster is immutable: `at`, `drain` and the other edits return a new cluster.
+
+    Intermediate results, such as pools and compiled selectors, are cached. A new cluster reuses the results that are
+    still correct. Arguments that take several names also take a single name.
     """
 
     __slots__ = ("_asked", "_edits", "_ignored", "_inventory", "_read", "_view")
@@ -82,18 +84,19 @@ class LoadedCluster:
         namespace: str = "default",
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Load the objects in files, directories and `-` (standard input).
+        """Return a cluster with the objects in these files, these directories and, for `-`, standard input.
 
-        They override the objects in `snapshot`, which is a cluster that was read earlier (`dra_plan.read_cluster`).
+        These objects override those in `snapshot`, a cluster state that was read earlier with `dra_plan.read_cluster`.
         Namespaced objects without a namespace are put into `namespace`.
 
-        `kubernetes_version` defaults to the release of the snapshot. Without a snapshot, it defaults to the minor
-        version of the kubelets if all Nodes have the same one, and otherwise to 1.36. If a version has no recorded
-        data, the nearest version that has recorded data is simulated, with a warning.
+        `kubernetes_version` defaults to the release of the snapshot. Without a snapshot, the default is the minor
+        version of the kubelets if this version is the same on all Nodes, and 1.36 otherwise. If a version has no
+        recorded data, the nearest version that has recorded data is simulated, with a warning.
 
-        Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read or decoded, and for objects
-        that cannot be told apart. Raises UsageError for an invalid version, gate or quirks mode and, if
-        `strict_version` is set, for a version without recorded data.
+        Raises InputError for input that cannot be read or decoded, and for different objects with the same name. The
+        error is a `ManifestErrors`, which lists every problem. Raises UsageError for an invalid value of
+        `kubernetes_version`, `feature_gates` or `quirks`. If `strict_version` is set, this includes versions without
+        recorded data.
         """
         from dra_plan.manifests.load import load
         from dra_plan.manifests.sources import RecordedInput
@@ -122,8 +125,8 @@ class LoadedCluster:
     ) -> Self:
         """Read the current state of a cluster with kubectl. By default, kubectl's current context is used.
 
-        The default release is the release of the cluster. Raises InputError if the cluster cannot be read or kubectl is
-        missing. Raises UsageError in the same cases as `load`.
+        By default, the simulated release is the release of the cluster. Raises InputError if the cluster cannot be read
+        or kubectl is missing. Raises UsageError in the same cases as `load`.
         """
         from .live import read_cluster
 
@@ -140,7 +143,9 @@ class LoadedCluster:
         objects: Objects,
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Return a cluster of plain objects, which are not modified. Objects from `dra_plan.load` keep their positions.
+        """Return a cluster with these objects, which are dicts and are not modified.
+
+        Objects from `dra_plan.load` keep their positions.
 
         Later changes to the objects do not change the cluster (but see `validate`). Raises InputError for objects that
         cannot be decoded. Raises UsageError in the same cases as `load`, and for a string.
@@ -170,10 +175,10 @@ class LoadedCluster:
         *,
         quirks: str | None = None,
     ) -> Self:
-        """Return the same objects with another release, other gates or other quirks.
+        """Return a cluster with the same objects, but with another release, other feature gates or other `quirks`.
 
-        Omitted arguments do not change. `feature_gates` replaces all gates that differ from the defaults of the
-        release. Raises UsageError for unknown gates.
+        What an omitted argument would set does not change. `feature_gates` replaces all feature gates that differ from
+        the defaults of the release. Raises UsageError for an unknown feature gate.
         """
         before = self._asked
         asked = asked_release(
@@ -186,16 +191,18 @@ class LoadedCluster:
         return self._under(structs.replace(asked, served=before.served))
 
     def reported(self, gates: Mapping[str, bool]) -> Self:
-        """Return the same cluster with the feature gates that its scheduler reports (`dra_plan.gates_of_metrics`).
+        """Return the same cluster with the feature gates that its scheduler reports (see `dra_plan.gates_of_metrics`).
 
-        The scheduler's gates replace those that the API server reports. Gates that were set explicitly do not change.
+        The scheduler's gates replace those that the API server reports. Feature gates that the user set explicitly do
+        not change.
         """
         return self._under(structs.replace(self._asked, reported=gates_of(gates, "gates")))
 
     def serving(self, runtime_config: Mapping[str, bool]) -> Self:
-        """Return the same cluster with an API server that has this `--runtime-config`. `{}` means the default.
+        """Return the same cluster, with an API server that has this `--runtime-config`.
 
-        Until this method is called, a cluster accepts all API versions that its release can serve.
+        An empty dict means the default. Without this call, a cluster accepts all API versions that its release can
+        serve.
         """
         return self._under(structs.replace(self._asked, runtime_config=gates_of(runtime_config, "runtime_config")))
 
@@ -204,7 +211,7 @@ class LoadedCluster:
         return type(self)(self._inventory, view, asked, self._read, self._edits, self._ignored)
 
     def ignoring(self, *codes: str) -> Self:
-        """Return the same cluster. Its answers omit warnings with these codes and do not count them.
+        """Return the same cluster, except that its answers omit warnings with these codes and do not count them.
 
         Raises UsageError for an unknown code.
         """
@@ -251,8 +258,8 @@ class LoadedCluster:
     def add_nodes(self, count: int, *, like: str | PathLike) -> Self:
         """Return the cluster with `count` copies of a node and its slices.
 
-        `like` is a node in the cluster, or a file with exactly one node. The copies have new names, hostname labels,
-        slices and pools, but the same devices and attributes. Raises UsageError if the node can't be copied because a
+        `like` is a node in the cluster, or a file with exactly one node. The copies get new names, hostname labels,
+        slices and pools, and keep the devices and attributes. Raises UsageError if the node can't be copied because a
         slice is not node-local or a pool is incomplete.
         """
         required(like, (str, os.PathLike), "like", "the name of a node, or a file")
@@ -281,7 +288,7 @@ class LoadedCluster:
         return self.edited(Scale(required(workload, str, "workload", "KIND/NAME"), whole_number(replicas, "replicas")))
 
     def taint_device(self, device: str, taint: str) -> Self:
-        """Return the cluster with the taint KEY=VALUE:EFFECT on the device DRIVER/POOL/DEVICE."""
+        """Return the cluster after adding the taint KEY=VALUE:EFFECT to the device DRIVER/POOL/DEVICE."""
         from .allocator.identity import named_device
         from .whatif import TaintDevice
 
@@ -291,7 +298,7 @@ class LoadedCluster:
     def applied(self, objects: LoadedCluster) -> Self:
         """Return the cluster after `kubectl apply` of these objects.
 
-        Objects keep the status and UID that the new ones omit.
+        If a new object omits the status or the UID, the object keeps its current one.
         """
         from .whatif import Apply
 
@@ -307,7 +314,7 @@ class LoadedCluster:
         return self.edited(Restart())
 
     def edited(self, *edits: Edit) -> Self:
-        """Return the cluster after these edits, in the given order."""
+        """Return the cluster after making these edits in the given order."""
         inventory, applied = self._inventory, list(self._edits)
         for edit in edits:
             done = able(edit, "apply", "edits", "edits").apply(inventory)
@@ -322,57 +329,60 @@ class LoadedCluster:
         return self._edits
 
     def question(self, owners: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Question:
-        """Return the question with these options. Raises UsageError for invalid options."""
+        """Return a question about this cluster, with these options. Raises UsageError for invalid options."""
         return structs.replace(question(owners, options), runtime_config=self._asked.runtime_config)
 
     def allotted(self, timeout: float | None, progress: Progress | None) -> AbstractContextManager[None]:
-        """Limit the time for an answer within the block (`dra_plan/allotted.py`).
+        """Limit the time for all answers within the `with` block.
 
         Raises UsageError for an invalid limit.
         """
         return allotted(seconds(timeout, "timeout"), callback(progress, "progress"))
 
     def with_edits(self, answer: A) -> A:
-        """Return the answer with this cluster and its edits, and without the ignored warnings."""
+        """Return the answer with a reference to this cluster and its edits, and without the ignored warnings."""
         drawn = (self.inventory, self.view)
         return replace(answer, what_if=self._edits, ignored=self._ignored, drawn=drawn)
 
     @property
     def ignored(self) -> frozenset[str]:
-        """The codes of the warnings that answers omit."""
+        """The codes of the warnings that are omitted from answers."""
         return self._ignored
 
     @property
     def view(self) -> View:
-        """The cluster as the allocator sees it, with cached intermediate results."""
+        """The allocator's view of the cluster, with cached intermediate results."""
         return self._view
 
     def reading(self) -> Reading:
-        """Return the original manifests, which are the input of `validate`.
+        """Return the original manifests, on which `validate` works.
 
         The files are read on the first call. Raises InputError for files that can no longer be read.
         """
         return self._read()
 
     def target_with(self, gate: str) -> Target:
-        """Return the target with a gate enabled because the input shows that it is on.
+        """Return the target with this feature gate enabled, because the input shows that the cluster has enabled it.
 
-        A gate that the user set explicitly does not change.
+        A feature gate that the user set explicitly does not change.
         """
         return self._asked.serving(gate).target(self._inventory)
 
     def with_gate(self, gate: str) -> Self:
-        """Return the same cluster with this gate enabled. A gate that the user set explicitly does not change."""
+        """Return the same cluster with this feature gate enabled.
+
+        A feature gate that the user set explicitly does not change.
+        """
         return self._under(self._asked.serving(gate))
 
     @property
     def inventory(self) -> Inventory:
-        """The typed objects and their positions in the files. They must not be modified."""
+        """The decoded objects, and their positions in the files. Neither may be modified."""
         return self._inventory
 
     @property
     def target(self) -> Target:
-        """The release, feature gates and quirks that are simulated."""
+        """The simulated release and feature gates, and the release defects that are reproduced."""
         return self._view.target
 
     def __repr__(self) -> str:

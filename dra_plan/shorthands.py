@@ -47,9 +47,10 @@ class ValidatingOptions(QuirkOptions, RuleOptions, total=False):
 
 @spelled_out
 def allocate(objects: Objects, *owners: str, **options: Unpack[AllocatingOptions]) -> AllocationPlan:
-    """Plan the claim sets of plain Kubernetes objects, which are not modified. See `Cluster.allocate`.
+    """Plan the claim sets of these Kubernetes objects, which are dicts and are not modified.
 
-    Raises UsageError for an unknown version, gate or node, and InputError for objects that cannot be decoded.
+    See `Cluster.allocate`. Raises UsageError for an unknown version, feature gate or node, and InputError for objects
+    that cannot be decoded.
     """
     release, asked = _parted(options)
     return Cluster.of(objects, **release).allocate(*owners, **asked)
@@ -57,7 +58,7 @@ def allocate(objects: Objects, *owners: str, **options: Unpack[AllocatingOptions
 
 @spelled_out
 def explain(objects: Objects, *owners: str, **options: Unpack[ExplainingOptions]) -> Explanation:
-    """Explain why the claim sets of plain objects fit or do not fit. See `Cluster.explain`.
+    """Explain why the claim sets of these objects, which are dicts, fit or do not fit. See `Cluster.explain`.
 
     Raises UsageError and InputError in the same cases as `allocate`.
     """
@@ -67,7 +68,7 @@ def explain(objects: Objects, *owners: str, **options: Unpack[ExplainingOptions]
 
 @spelled_out
 def gather_pools(objects: Objects, node: Names = None, **release: Unpack[ReleaseOptions]) -> PoolList:
-    """Return the pools of plain objects, for all nodes or for the given nodes. See `Cluster.pools`.
+    """Return the pools in these objects, which are dicts, for all nodes or for the given nodes. See `Cluster.pools`.
 
     Raises UsageError and InputError in the same cases as `allocate`.
     """
@@ -76,11 +77,11 @@ def gather_pools(objects: Objects, node: Names = None, **release: Unpack[Release
 
 @spelled_out
 def schedule(objects: Objects, *owners: str, **options: Unpack[SchedulingOptions]) -> SchedulePlan:
-    """Schedule the pods of plain Kubernetes objects, which are not modified. See `Cluster.schedule`.
+    """Schedule the pods in these Kubernetes objects, which are dicts and are not modified.
 
-    If defects are fixed, `api_server` defaults to a real API server. Otherwise, it defaults to the API server with
-    which most outcomes were recorded, which also shows finished pods to the scheduler. Raises UsageError for invalid
-    options, and InputError for objects that cannot be decoded.
+    See `Cluster.schedule`. If `quirks` is "upstream" (the default), `api_server` is "recorded" by default: this API
+    server also shows finished pods to the scheduler. For other values of `quirks`, the default is "real". Raises
+    UsageError for invalid options, and InputError for objects that cannot be decoded.
     """
     from dra_plan.scheduler.simulation import REAL, RECORDED
 
@@ -92,13 +93,15 @@ def schedule(objects: Objects, *owners: str, **options: Unpack[SchedulingOptions
 
 @spelled_out
 def validate(objects: FileOrObject | Iterable[FileOrObject], **options: Unpack[ValidatingOptions]) -> ValidationReport:
-    """Return the problems in plain objects (dicts), in manifest files, or in both. See `Cluster.validate`.
+    """Return the problems in objects (as dicts), in manifest files, or in both.
 
-    Objects that are also in `against`, which takes the same types, are validated as updates. `runtime_config` selects
-    the API versions that the API server serves: `{}` means its default, and None means all versions of the release.
+    See `Cluster.validate`. `against` takes values of the same types. Objects that are also in `against` are validated
+    as updates. `runtime_config` selects the API versions that the API server serves. An empty dict means the default
+    versions, and None means all versions of the release.
 
-    Raises InputError (`ManifestErrors`, with every fault) for input that cannot be parsed. Raises UsageError for an
-    unknown version, gate, quirks mode or code. Problems inside a document are returned as findings.
+    Raises InputError for input that cannot be parsed. The error is a `ManifestErrors`, which lists every problem.
+    Raises UsageError for an unknown version, feature gate, `quirks` value or code. Problems inside a parsed document
+    are returned as findings.
     """
     from dra_plan.questions.validate.answer import report
 

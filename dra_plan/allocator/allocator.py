@@ -29,7 +29,8 @@ INVALID_POOLS = Cause("invalid-pools", "invalid resource pools were encountered"
 class Allocator:
     """Allocates devices to a set of claims, one node at a time. Allocators are thread-safe.
 
-    A search is undecided after `max_steps` steps (default: `DEFAULT_MAX_STEPS`), or at `deadline` (`time.monotonic`).
+    A search ends undecided after `max_steps` steps (default: `DEFAULT_MAX_STEPS`), or when `time.monotonic` reaches
+    `deadline`.
     """
 
     def __init__(
@@ -71,10 +72,11 @@ class Allocator:
         return self._view.requests(self.claims_to_allocate)
 
     def allocate(self, node: Node, probe: Probe | None = None) -> NodeOutcome:
-        """Return the outcome for a node, without allocating anything.
+        """Return whether the claims fit on the node, and with which devices. Nothing is allocated.
 
-        Nodes that look the same to the claims share one search, unless a `probe` is passed to observe the search. The
-        outcome does not depend on other nodes, except that upstream keeps counters by pool name (Q1).
+        Nodes with no difference that matters to the claims share one search, unless a `probe` is passed to observe the
+        search. The outcome does not depend on other nodes, with one exception: kube-scheduler keeps counters by pool
+        name (defect Q1 in docs/quirks.md).
         """
         name = node.metadata.name
         sighted: set[Quirk] = set()
@@ -136,9 +138,9 @@ class Allocator:
             self.likeness.remember(signature, search, found=found, gave_up=gave_up)
 
     def effort(self, node: Node, answer: NodeOutcome) -> float:
-        """Estimate the number of steps that the plain search takes to find `answer`.
+        """Estimate the number of steps that a search without shortcuts takes to find `answer`.
 
-        If `answer` has no allocations, this is the number of steps to try everything.
+        If `answer` has no allocations, estimate the number of steps to try every choice.
         """
         return self._search(node, self._view.gatherer.gather(node)).effort(answer.allocations)
 

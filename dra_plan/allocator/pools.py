@@ -135,7 +135,8 @@ class Pool(Struct, eq=False):
 
     `slices` are the slices with devices for the node, in search order, and `counter_slices` are those with counter
     sets. `seen` is the number of slices found, and `expected` is the number that the pool should have. `peers` are the
-    slices for all nodes, if they were counted. `superseded_by` is the newer generation that makes the pool obsolete.
+    slices of the pool for all nodes, if these slices were counted. `superseded_by` is the newer generation that makes
+    the pool obsolete.
 
     If the pool is incomplete or obsolete, its slices are in input order, and slices with counter sets are not
     separated.
@@ -154,13 +155,13 @@ class Pool(Struct, eq=False):
 
     @property
     def elsewhere(self) -> list[PoolSlice]:
-        """The slices with devices for other nodes only, in input order."""
+        """The slices whose devices are only for other nodes, in input order."""
         own = {*self.slices, *self.counter_slices}
         return [slice_ for slice_ in self.peers if slice_ not in own]
 
     @property
     def state(self) -> PoolState:
-        """The state of the pool: the first that upstream tests, if several apply."""
+        """The state of the pool. If several states apply, this is the one that kube-scheduler checks first."""
         if self.superseded_by is not None:
             return PoolState.OBSOLETE
         if self.incomplete:

@@ -326,10 +326,10 @@ NOTHING_SIGHTED: frozenset[Quirk] = frozenset()
 
 
 class Outcome(enum.Enum):
-    """The outcomes of a search or of a claim set.
+    """The possible outcomes for a search or for a claim set.
 
-    Only a claim set can be Refused, if the API server rejects its claims, or Unknown, if the input lacks objects that
-    decide the outcome.
+    Refused (the API server rejects the claims) and Unknown (the input lacks objects that decide the outcome) apply only
+    to claim sets.
     """
 
     FITS = "Fits"
@@ -344,9 +344,10 @@ class Outcome(enum.Enum):
 class NodeOutcome(msgspec.Struct, frozen=True):
     """The outcome of a search on one node.
 
-    If the claims fit, `allocations` are in claim order; otherwise, `message` is upstream's message, if there is one.
-    `sighted` names the quirks that may have affected the outcome. `out_of_reach` is true if an allocated claim cannot
-    be used on the node. It is set by callers, not by the allocator.
+    If the claims fit, `allocations` has the allocations in the order of the claims. Otherwise, `message` is
+    kube-scheduler's message, if there is one. `sighted` contains the release defects that may have affected the
+    outcome. `out_of_reach` is true if an allocated claim cannot be used on the node. This field is set by callers, not
+    by the allocator.
     """
 
     node: str

@@ -35,9 +35,9 @@ class ClaimSet(Struct, frozen=True, kw_only=True):
     """A set of claims that must fit together on one node.
 
     `claims` are the pending claims, in the order of the pod's resourceClaims. `allocated` are the allocated claims,
-    which restrict the nodes. `part` is the field with the pod template if the owner has several. `pods` are the planned
-    pods: one, or more if sets were joined. `copies` is the number of these pods without a node. `error` is set if the
-    set cannot be formed; there are then no claims.
+    which restrict the nodes. If the owner has several pod templates, `part` is the field that contains the template of
+    these pods. `pods` are the planned pods: a single pod, or several pods if claim sets were joined. `copies` is the
+    number of these pods without a node. If the set cannot be formed, `error` says why, and there are no claims.
     """
 
     owner: Owner | None = None
@@ -54,7 +54,7 @@ class ClaimSet(Struct, frozen=True, kw_only=True):
         return f"<ClaimSet of {self.owner or 'nobody'}: {self.error or keys or 'no claims'}>"
 
     def out_of_reach(self, node: Node) -> list[ResourceClaim]:
-        """Return the allocated claims whose devices cannot be reached from the node."""
+        """Return the allocated claims whose devices are not accessible from the node."""
         metadata = node.metadata
         return [claim for claim in self.allocated if not is_in_reach(claim, metadata.name, metadata.labels)]
 

@@ -671,7 +671,7 @@ SHAPES = tuple(dict.fromkeys(CHANGES.values()))
 
 
 class PatchedObject(DocumentPart, frozen=True, kw_only=True):
-    """An object that a patch applies to, in the API version of the patch's paths."""
+    """An object to which a patch applies, in the API version for which the patch is written."""
 
     api_version: Text
     kind: Text

@@ -19,10 +19,10 @@ def read_cluster(
     progress: Progress | None = None,
     only_devices: bool = False,
 ) -> Snapshot:
-    """Return a snapshot of the cluster in the kubectl context, by default the current context.
+    """Return a snapshot of the cluster that this kubectl context refers to. The default is the current context.
 
     If `only_devices` is set, the snapshot contains only what `pools` needs. Raises UnreadClusterError if the cluster
-    cannot be read, and KubectlMissingError if kubectl is not installed. Both are subclasses of InputError.
+    cannot be read, and KubectlMissingError if kubectl is not installed. Both errors are subclasses of InputError.
     """
     return read(Kubectl(context, kubeconfig), progress, names=OF_DEVICES if only_devices else None)
 

@@ -321,10 +321,10 @@ MOST_PASSES = 20
 
 
 def anonymized(snapshot: Snapshot) -> Anonymized:
-    """Return the snapshot with pseudonyms in place of names. Pseudonyms sort in the order of the names.
+    """Return the snapshot with all names replaced by pseudonyms, which sort in the same order as the names.
 
-    Strings in attributes are replaced as well, unless a selector looks inside them (`startsWith`, `matches`). Such a
-    selector stays unchanged.
+    The strings in attributes are replaced as well, unless a selector examines parts of a string (with `startsWith` or
+    `matches`, for example). Such a selector is not changed.
     """
     objects = [msgspec.json.decode(text) for text in snapshot.objects]
     kept = drivers(objects)

@@ -261,7 +261,10 @@ _GATE = re.compile(r":?([A-Za-z0-9]+)=(true|false)")
 
 
 def of_metrics(text: str) -> dict[str, bool]:
-    """Return the feature gates in a component's metrics. The result is empty if there are none."""
+    """Return the feature gates that are listed in the metrics of a Kubernetes component.
+
+    The result is empty if none are listed.
+    """
     found = {}
     for labels, value in _METRIC.findall(text):
         name = _NAME.search(labels)
@@ -358,13 +361,16 @@ class UnreadClusterError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state of a cluster at the time it was read. Each object is a JSON text on one line."""
+    """The state of a cluster at the time when it was read. Each object is stored as JSON on one line."""
 
     info: ClusterInfo
     objects: list[bytes]
 
     def pieces(self, end: bytes = b"\n") -> Iterator[bytes]:
-        """Yield the pieces of a List with the ClusterInfo and all objects, one object per line."""
+        """Yield the text of a snapshot file in several parts.
+
+        The text is a Kubernetes List with one object per line.
+        """
         yield b'{"apiVersion":"v1","kind":"List","items":[' + end
         yield header(self.info)
         for text in self.objects:
@@ -373,23 +379,29 @@ class Snapshot:
         yield end + b"]}" + end
 
     def reported(self, gates: Mapping[str, bool]) -> Snapshot:
-        """Return the snapshot with the scheduler's feature gates instead of the API server's."""
+        """Return the snapshot with the scheduler's feature gates in place of the API server's feature gates."""
         told = msgspec.structs.replace(
             self.info, feature_gates=dict(sorted(gates.items())), feature_gates_from="kube-scheduler /metrics"
         )
         return replace(self, info=told)
 
     def content(self, name: str) -> bytes:
-        """Return the List as bytes, compressed if the file name ends in .gz. Equal snapshots give equal bytes."""
+        """Return the content of a snapshot file: a Kubernetes List, compressed if the file name ends in .gz.
+
+        Equal snapshots have equal contents.
+        """
         text = b"".join(self.pieces())
         return gzip.compress(text, mtime=0) if name.endswith(".gz") else text
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the List to a file, compressed if the name ends in .gz. Raises OSError."""
+        """Write the snapshot to a file, compressed if the file name ends in .gz.
+
+        Raises OSError if the file cannot be written.
+        """
         Path(path).write_bytes(self.content(os.fspath(path)))
 
     def source(self) -> Source:
-        """Return the snapshot as a source of objects, without line numbers."""
+        """Return the snapshot as input for a cluster. Its objects have no line numbers."""
         return Source("the cluster", b"".join(self.pieces(end=b"")), has_lines=False)
 
 

@@ -50,7 +50,8 @@ def load(
 def load_items(paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None) -> list[Item]:
     """Return the objects of all kinds and versions as plain dicts, each with its place.
 
-    Raises `ManifestErrors` for anything that cannot be read as objects. The content of objects is not checked.
+    Raises `ManifestErrors` if anything in the files cannot be read as an object. The content of the objects is not
+    checked.
     """
     with uncollected():
         return items(read(paths, recursive=recursive, stdin=stdin), paths)
@@ -159,10 +160,10 @@ def _nothing(paths: Sequence[PathLike]) -> Fault:
 def load_objects(
     paths: PathLike | Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None
 ) -> LoadedObjects:
-    """Return the objects of all kinds and versions in the paths, as written, including the objects in Lists.
+    """Return all objects in these files and directories as they are written, including the objects in Lists.
 
-    A dict is created only when it is accessed. Raises `ManifestErrors` for anything that cannot be read as objects. The
-    content of objects is not checked.
+    A dict is created only when it is accessed. Raises `ManifestErrors` if anything in the files cannot be read as an
+    object. The content of the objects is not checked.
     """
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
@@ -185,7 +186,11 @@ class LoadedObjects(MutableSequence[dict[str, Any]]):
 
     @property
     def inventory(self) -> Inventory:
-        """The typed objects, with repeated objects kept. Raises `ManifestErrors` if any object cannot be decoded."""
+        """The decoded objects.
+
+        If an object is listed several times, all its versions are kept. Raises `ManifestErrors` if an object cannot be
+        decoded.
+        """
         if self._handed_out:
             return from_dicts(self._made())
         if self._inventory is None:
@@ -228,7 +233,7 @@ class LoadedObjects(MutableSequence[dict[str, Any]]):
         del self._opened()[index]
 
     def insert(self, index: int, value: dict[str, Any]) -> None:
-        """Insert an object before this index."""
+        """Insert an object into the list before this index."""
         self._opened().insert(index, value)
 
     def __len__(self) -> int:

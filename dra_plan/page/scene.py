@@ -100,7 +100,10 @@ class SlotRow:
 
 @dataclass(frozen=True, slots=True)
 class PartRow:
-    """Adjacent partitions with the same profile, each with its first column (from 1) and width."""
+    """A run of adjacent partitions with the same profile.
+
+    Every part has a first column (the leftmost is 1) and a width.
+    """
 
     profile: str
     parts: list[Span]

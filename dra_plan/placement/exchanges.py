@@ -195,10 +195,12 @@ def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int
 
 
 def worths(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, stuck: frozenset[int]) -> list[list[float]]:
-    """Return several lists with a worth for each shape. With any of the lists, no exchange gains.
+    """Return several lists that assign a value to each shape.
 
-    Only the `stuck` shapes are worth more than 0. For each of the two amounts that differ most between these shapes,
-    one list is proportional to the amount. Another list is the average of both.
+    With any of these lists, no exchange increases the total value.
+
+    Only the `stuck` shapes have a value above 0. For each of the two amounts that differ most between these shapes, one
+    list is proportional to the amount. Another list is the average of both.
     """
     number = len(shapes.needs)
     dearest = max((group.price for room in rooms for group in room.groups), default=0)

@@ -35,7 +35,7 @@ class PrintedAnswer(ABC, Generic[D_co]):
 
     @cached_property
     def document(self) -> D_co:
-        """The document that the command prints. It is created when it is first needed."""
+        """The document that the command prints. The document is created on first access."""
         document = self._document()
         if self.ignored:
             kept = [one for one in document.warnings if one.code not in self.ignored]
@@ -47,7 +47,7 @@ class PrintedAnswer(ABC, Generic[D_co]):
         """Return the document, without the changes to the cluster."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document as plain values, as `-o json` prints it."""
+        """Return the document that `-o json` prints, as dicts, lists and plain values."""
         return self.document.to_dict()
 
     def __str__(self) -> str:
@@ -63,7 +63,10 @@ class PrintedAnswer(ABC, Generic[D_co]):
         return question.fragment(self.document) + (question.still(self, *self.drawn) if self.drawn else "")
 
     def html(self, inventory: Inventory | None = None, view: View | None = None) -> str:
-        """Return the result as a self-contained HTML page, with a picture of the cluster if `inventory` is given."""
+        """Return the result as a self-contained HTML page.
+
+        If `inventory` is given, the page has a picture of the cluster.
+        """
         from dra_plan.questions.registry import of_kind
 
         return of_kind(self.document.kind).html(self, inventory, view)

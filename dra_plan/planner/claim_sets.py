@@ -45,9 +45,10 @@ class AllocatedClaim(NamedTuple):
 
 
 class ClaimSetPlan(Struct, frozen=True):
-    """The results for one claim set. Iterating over the plan yields the result for each node, in input order.
+    """The results for one claim set.
 
-    The result for a node is the allocator's outcome. `excluded` are the nodes that other rules exclude.
+    Iterating over the plan yields the allocator's outcome for each node, in input order. `excluded` lists the nodes
+    that rules other than those for devices exclude.
     """
 
     claim_set: ClaimSet
@@ -81,7 +82,10 @@ class ClaimSetPlan(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The owner of the claims as KIND NAMESPACE/NAME or, if there is none, the names of the claims."""
+        """The owner of the claims as KIND NAMESPACE/NAME.
+
+        If the claims have no owner, this is the names of the claims.
+        """
         if self.claim_set.owner is not None:
             part = self.claim_set.part
             return f"{self.claim_set.owner} ({part})" if part else str(self.claim_set.owner)
@@ -123,9 +127,9 @@ class ClaimSetPlan(Struct, frozen=True):
         return [node.node for node in self.nodes if node.outcome is Outcome.FITS and node.node not in self.excluded]
 
     def claims_on(self, node: str) -> list[AllocatedClaim]:
-        """Return the pending claims with their allocations on the node. The list is empty if they do not fit there.
+        """Return the pending claims with their allocations on the node.
 
-        Raises KeyError if there is no such node.
+        The list is empty if the claims do not fit there. Raises KeyError if there is no such node.
         """
         for outcome in self.nodes:
             if outcome.node == node:

@@ -76,7 +76,7 @@ class _Nodes:
 
 
 class ResourceHolder(NamedTuple):
-    """How much of a resource is left on a node, and the pod in the input without which another copy would fit.
+    """How much of a resource is left on a node, and which pod would have to leave so that another copy fits.
 
     `pod` and `used` are "" if there is no such pod.
     """

@@ -137,7 +137,10 @@ def accepted(
 
 
 def entries(refused: Iterable[RefusedOwner]) -> Refusals:
-    """Return the findings in document form, without duplicates. Each lists the owners that cannot run because of it."""
+    """Return the entries for a document about these findings, without duplicates.
+
+    Every entry lists the owners that cannot run.
+    """
     owners: dict[Finding, list[ObjectName]] = {}
     for each in refused:
         for finding in each.findings:
@@ -171,7 +174,7 @@ def notices_of(refused: Iterable[RefusedOwner]) -> list[Notice]:
 
 
 def finding_entry(finding: Finding) -> RefusalFinding:
-    """Return the finding in document form."""
+    """Return the entry for a document about this finding."""
     return RefusalFinding(**_fields(finding))
 
 

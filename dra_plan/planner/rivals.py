@@ -67,7 +67,7 @@ def that_come_first(others: Sequence[PodRecord], node: str, priority: Callable[[
 
 
 def other_pod(pod: Pod, priority: int, node: str) -> OtherPod:
-    """Return the pod in document form, with the node that it got."""
+    """Return the entry for a document about this pod, including the node on which the scheduler placed the pod."""
     metadata = pod.metadata
     return OtherPod(namespace=metadata.namespace, name=metadata.name, priority=priority, node_name=node)
 

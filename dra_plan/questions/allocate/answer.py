@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class AllocationPlan(PrintedAnswer[AllocationDocument]):
-    """The result of `allocate`. Iterating over it yields a `ClaimSetPlan` for each claim set."""
+    """The result of `allocate`. Iterating over the result yields a `ClaimSetPlan` for each set of claims."""
 
     target: Target
     claim_sets: tuple[ClaimSetPlan, ...]
@@ -64,13 +64,13 @@ class AllocationPlan(PrintedAnswer[AllocationDocument]):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether there is nothing to plan: no claim set has claims, an error or an owner."""
+        """Return whether there is nothing to plan, because no claim set has a claim, an error or an owner."""
         sets = [plan.claim_set for plan in self.claim_sets]
         return all(not (each.claims or each.allocated or each.error or each.owner) for each in sets)
 
     @property
     def refusals(self) -> Refusals:
-        """Why the API server rejects objects, in the form that documents contain."""
+        """The reasons why the API server rejects objects in the input, as they appear in the document."""
         return entries([*(owner for plan in self for owner in plan.refused), *self.refused])
 
     def _document(self) -> AllocationDocument:

@@ -30,22 +30,22 @@ class AllocateOptions(ClaimSetOptions, total=False):
 
 @spelled_out
 def allocate(cluster: LoadedCluster, *owners: str, **options: Unpack[AllocateOptions]) -> AllocationPlan:
-    """Return where the claim sets fit, and which devices they get.
+    """Return on which nodes the claim sets fit, and which devices the claims get.
 
-    Each claim set is planned alone, against the cluster as it is. `owners` are pods, workloads and claims, named as for
-    kubectl ("deploy/serve", "po train", "train") or with a namespace ("default/train", "pod/default/train"). They are
-    looked up in `namespace`, or in all namespaces if it is not set, and planned even if a controller owns them. Without
-    owners, everything that matches `namespace` and the label selector `selector` is planned. If `together` is set, all
-    of this forms one claim set.
+    Each claim set is planned alone, against the current state of the cluster. `owners` are pods, workloads and claims,
+    named as for kubectl ("deploy/serve", "po train", "train") or with a namespace ("default/train",
+    "pod/default/train"). Owners are looked up in `namespace`, or in all namespaces if `namespace` is not set. They are
+    planned even if a controller owns them. Without owners, everything that matches `namespace` and the label selector
+    `selector` is planned. If `together` is set, all selected claims form one claim set.
 
     A claim set does not fit on a node that is cordoned, tainted or excluded by the pod's own rules, unless
-    `devices_only` is set. `explain` fills the `reasons` of nodes that do not fit. `max_steps` limits each search, and
+    `devices_only` is set. `explain` fills in the `reasons` why nodes do not fit. `max_steps` limits each search, and
     `timeout` limits the total time in seconds; the results of unfinished searches are Undecided. The claim sets are
     divided among `jobs` processes. `competing` adds the result of scheduling all pods of the claim sets together,
     including replicas; it cannot be combined with `nodes`, `together` or `devices_only`. If there are no Node objects,
     `infer_nodes` creates them from the slices.
 
-    `progress` is called for every result. `probe` is called for every step if there is only one search. Raises
+    `progress` is called with every result. If there is only one search, `probe` is called for each of its steps. Raises
     UsageError for an unknown owner or node, and InputError for input without nodes.
     """
     from dra_plan.arguments import at_least_one, truth

@@ -56,16 +56,16 @@ class AutoscaleOptions(Bounded, Allotted, total=False):
 def autoscale(
     cluster: LoadedCluster, groups: Any = None, **options: Unpack[AutoscaleOptions]
 ) -> AutoscalePlan | KarpenterPlan:
-    """Return the result of one loop of the Cluster Autoscaler: which groups grow, and which nodes could be removed.
+    """Return which node groups one loop of the Cluster Autoscaler grows, and which nodes it could remove.
 
-    `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`. `group` adds groups, each
-    given as NAME[=NODE|FILE][,min=N][,max=N][,current=N]. Without either, groups are detected from node labels.
-    `expander` is how the autoscaler chooses among several groups that could grow: least-waste, most-pods or
-    least-nodes. With random, price or priority, the choice is not known, and the result says so.
+    `groups` is the path of a file, or a dict like the content of such a file, with `nodeGroups` and `options`. `group`
+    adds node groups, written as NAME[=NODE|FILE][,min=N][,max=N][,current=N]. If neither is given, node groups are
+    detected from node labels. `expander` selects how the autoscaler chooses among several groups that could grow:
+    least-waste, most-pods or least-nodes. With random, price or priority, the result says that the choice is not known.
 
-    If `engine` is karpenter, each group is an instance type of a NodePool, and the result lists the NodeClaims that
-    Karpenter creates. Raises InputError for invalid groups, and UsageError if there are no groups, or if Karpenter's
-    groups lack a template.
+    If `engine` is "karpenter", each group is an instance type of a NodePool, and the result lists the NodeClaims that
+    Karpenter would create. Raises InputError for invalid groups. Raises UsageError if there are no groups, or if a
+    group for Karpenter has no template.
     """
     from dra_plan.arguments import names
     from dra_plan.questions.autoscale.answer import autoscale_cluster, provision_cluster

@@ -339,7 +339,7 @@ USUAL_LIMIT = 10_000
 
 @dataclass(frozen=True, repr=False)
 class CapacityPlan(PrintedAnswer[CapacityDocument]):
-    """The result of `capacity`. Iterating over it yields an item for each owner."""
+    """The result of `capacity`. Iterating over the result yields an `OwnerCapacity` for each owner."""
 
     target: Target
     limit: int
@@ -357,7 +357,10 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
         return len(self.items)
 
     def without_full_daemons(self) -> CapacityPlan:
-        """Return the plan without DaemonSets that have a pod on every node, unless it contains nothing else."""
+        """Return the plan without DaemonSets that have a pod on every node.
+
+        A plan with no other owners is returned unchanged.
+        """
         others = tuple(each for each in self.items if each.scheduled.ended != "EveryNode" or each.scheduled.copies)
         return replace(self, items=others) if others else self
 

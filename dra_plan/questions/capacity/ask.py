@@ -39,14 +39,15 @@ class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False)
 def capacity(cluster: LoadedCluster, *owners: str | dict[str, Any], **options: Unpack[CapacityOptions]) -> CapacityPlan:
     """Return how many copies of each owner's pod fit in addition to the bound pods. Each owner is counted alone.
 
-    `owners` are names of pods and workloads, or pods as plain dicts. By default, they are the pending pods and the
+    `owners` are names of pods and workloads, or pods as plain dicts. The default owners are the pending pods and the
     workloads in the input or in `namespace`, without DaemonSets that already have a pod on every node. Copies are
-    created one after another until kube-scheduler or a quota rejects one, or until there are `limit` (10,000) of them.
-    Other pending pods are ignored. If `mix` is set, all owners are counted together, in proportion to their replicas.
+    created one after another until kube-scheduler or a quota rejects a copy, or until there are `limit` copies (10,000
+    by default). Other pending pods are ignored. If `mix` is set, all owners are counted together, in proportion to
+    their replicas.
 
-    The largest possible number is searched for thoroughly if `possible` is true, and not at all if it is false. By
-    default, the search takes a few seconds, and is skipped for a mix. Raises UsageError for an unknown owner, and
-    InputError for a pod that cannot be decoded and for input without nodes.
+    The search for the largest possible number is thorough if `possible` is true, and skipped if `possible` is false. By
+    default, this search takes at most a few seconds, and is skipped if `mix` is set. Raises UsageError for an unknown
+    owner. Raises InputError for a pod that cannot be decoded, and for input without nodes.
     """
     from dra_plan.arguments import at_least_one, required, truth
     from dra_plan.manifests.decode import from_dicts

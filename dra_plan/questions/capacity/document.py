@@ -28,7 +28,7 @@ MOST_GAINED = 20
 
 
 class NodeCopies(DocumentPart, frozen=True, kw_only=True):
-    """The number of copies on a node, or of their pods if the copies are gangs."""
+    """The number of copies on a node. If the copies are gangs, this is the number of their pods."""
 
     name: Text
     copies: Amount

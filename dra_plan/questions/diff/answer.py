@@ -64,7 +64,7 @@ class State(NamedTuple):
 class ClusterDiff(PrintedAnswer[DiffDocument]):
     """The result of `diff`.
 
-    Iterating over it yields the claim sets, pods, pools, devices and selectors that differ.
+    Iterating over the result yields the claim sets, pods, pools, devices and selectors that differ.
     """
 
     before: State

@@ -352,7 +352,7 @@ def _reason(reason: DiffReason, document: DiffDocument) -> str:
 
 
 def ends(document: DiffDocument) -> Iterator[str]:
-    """Yield sentences with the number of changes of each kind, the releases and the edits."""
+    """Yield sentences that give the number of changes of each kind, and list the releases and the edits."""
     counts = Counter(one.change for one in document.claim_sets)
     pods = Counter(pod.change for pod in document.pods)
     held = Counter(word for _, word in _by_claim(document))

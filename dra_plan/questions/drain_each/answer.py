@@ -40,7 +40,10 @@ Records = Mapping[tuple[str, str], PodRecord]
 
 @dataclass(frozen=True, repr=False)
 class DrainList(PrintedAnswer[DrainsDocument]):
-    """The result of `diff --drain each`. Iterating over it yields the nodes, the most harmful drain first."""
+    """The result of `Cluster.drain_each`.
+
+    Iterating over the result yields the nodes. Nodes whose drain does the most harm come first.
+    """
 
     target: Target
     nodes: tuple[DrainedNode, ...]

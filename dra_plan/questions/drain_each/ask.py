@@ -22,12 +22,13 @@ class DrainEachOptions(PodOptions, Stepwise, total=False):
 @spelled_out
 @within_its_time
 def drain_each(cluster: LoadedCluster, *owners: str, **options: Unpack[DrainEachOptions]) -> DrainList:
-    """Return, for each node, the pods that would have no node if it were drained.
+    """Return, for each node, the pods that would be left without a node if this node were drained.
 
-    Drains each of `nodes`, or every node if none are given, one at a time. If `by` is given, all nodes with the same
-    value of this label are drained together, as in an N+1 check per rack. The results agree with those of `diff` with
-    `drain`. The nodes are divided among `jobs` processes. The other arguments and the errors are the same as for
-    `schedule`. In addition, an unknown node or label raises UsageError, and input without nodes raises InputError.
+    The drains of `nodes` (all nodes, by default) are simulated one at a time. If `by` is given, all nodes with the same
+    value of this label are drained together, as in an N+1 check per rack. The result for a node is the same as
+    comparing this cluster, with `diff`, to the cluster that `drain` returns. The nodes are divided among `jobs`
+    processes. The other arguments and the errors are the same as for `schedule`. In addition, an unknown node or label
+    raises UsageError, and input without nodes raises InputError.
     """
     from dra_plan.arguments import at_least_one
     from dra_plan.questions.drain_each.answer import drain_each

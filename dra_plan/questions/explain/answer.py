@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Explanation(PrintedAnswer[ExplanationDocument]):
-    """The result of `explain`, including the checks of single devices.
+    """The result of `explain`, including checks of single devices.
 
-    Iterating over it yields plans with explanations.
+    Iterating over the result yields the `ClaimSetPlan` of each claim set, with explanations.
     """
 
     plan: AllocationPlan

@@ -62,11 +62,11 @@ class ExplainOptions(ClaimSetOptions, total=False):
 def explain(cluster: LoadedCluster, *owners: str, **options: Unpack[ExplainOptions]) -> Explanation:
     """Return the verdict on each owner (`verdicts`), why claims fit or do not fit, and which changes would help.
 
-    The verdicts agree with `schedule` for all pending pods of the input. There are none if `devices_only` or `together`
-    is set. `devices` are given as DRIVER/POOL/DEVICE. For an owner of the form podgroup/NAME, the result also says why
-    this pod group starts or does not start (`pod_groups`). If `moves` is set, the result says which running pods would
-    have to leave for each pending pod, at most `moves` of them. `groups` and `group` are node groups, as for
-    `autoscale`; if they are given, the result says what the autoscaler does.
+    The verdicts are those of `schedule` for all pending pods in the input. If `devices_only` or `together` is set,
+    there are no verdicts. `devices` are given as DRIVER/POOL/DEVICE. For an owner of the form podgroup/NAME, the result
+    also says why this pod group starts or does not start (`pod_groups`). If `moves` is set, the result names up to
+    `moves` running pods that would have to leave for each pending pod. `groups` and `group` are node groups, as for
+    `autoscale`. If node groups are given, the result says what the autoscaler would do.
 
     The other arguments and the errors are the same as for `allocate`. In addition, UsageError is raised for an unknown
     device.

@@ -39,7 +39,7 @@ class ClaimChanges:
 
     @cached_property
     def known(self) -> list[TriedChanges]:
-        """Return the changes that help on the nodes that are rejected only because of devices."""
+        """Return the changes that help on nodes rejected only because of their devices."""
         from dra_plan.explanation.document import SetParts
 
         if self._plan is None or self._plan.explanation is None:

@@ -102,7 +102,7 @@ def is_told_by_what_it_has(block: OwnerBlock) -> bool:
 def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
     """Yield the lines about equal owners: the verdict, and then the devices, the changes that help, or the state.
 
-    If `folded` is set, explanations of nodes for which the screen has no room are only counted.
+    If `folded` is set, explanations that do not fit on the screen are counted instead of shown.
     """
     if not block.verdicts or is_lone_claim(block):
         name = names(block.claim_sets)

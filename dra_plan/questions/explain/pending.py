@@ -111,7 +111,7 @@ class PendingPods:
 
     @cached_property
     def about(self) -> RunQuestion:
-        """The input without objects that the API server rejects, and the limits for runs."""
+        """The limits for runs, and the input after removing all objects that the API server rejects."""
         asked = self._question
         taken = accepted(self._inventory, self._view.target, everybody, refusals=self._refusals)
         return RunQuestion(taken.inventory, self._view, asked.max_steps, self._deadline, ClusterFindings(self._view))

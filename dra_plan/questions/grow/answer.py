@@ -46,7 +46,10 @@ USUAL_LIMIT = MOST_ADDED
 
 @dataclass(frozen=True, repr=False)
 class GrowthPlan(PrintedAnswer[GrowthDocument]):
-    """The result of `grow`. Iterating over it yields the kinds of nodes, each with the number that is needed."""
+    """The result of `grow`.
+
+    Iterating over the result yields the kinds of new nodes, with the number of nodes of each kind.
+    """
 
     target: Target
     question: Question
@@ -83,13 +86,13 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
         return f"<GrowthPlan for {self.target.version}: {document.outcome}, {counted(len(document.nodes), 'node')}>"
 
     def grown(self, inventory: Inventory, counts: Counts) -> Inventory:
-        """Return the cluster with new nodes, where `counts` has the number of nodes of each kind."""
+        """Return the cluster with new nodes. `counts` maps each kind of node to the number of new nodes."""
         chosen = choice(inventory, self.target, self.question)
         taken = accepted(inventory, self.target, chosen, self.question.runtime_config)
         return with_more(taken.inventory, [kind.edit for kind in self.kinds], counts)[0]
 
     def explained(self, inventory: Inventory, answer: Grown) -> list[tuple[ExplainedAttempt, FailedAttempt]]:
-        """Return why pods get no node even with the new nodes of `answer`, and the last attempt of each pod."""
+        """Return why pods get no node even with the new nodes in `answer`, and the last attempt for each such pod."""
         inventory = resumed(inventory, self.question.owners, self.question.namespace)
         chosen = choice(inventory, self.target, self.question)
         grown = self.grown(inventory, answer.counts)

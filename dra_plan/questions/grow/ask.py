@@ -68,12 +68,12 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
 @spelled_out
 @within_its_time
 def grow(cluster: LoadedCluster, *owners: str, **options: Unpack[GrowOptions]) -> GrowthPlan:
-    """Return the cheapest new nodes that let kube-scheduler bind every pending pod.
+    """Return the cheapest new nodes with which kube-scheduler can bind every pending pod.
 
-    New nodes are copies of the nodes that `like` names, as in `add_nodes`. `cost` maps these names to the cost of one
-    copy, which is 1 by default. `owners`, or `namespace` and `selector`, select the pods to schedule. At most `limit`
-    (10,000) nodes of each kind are tried. An input without nodes is a cluster without nodes. Raises UsageError for
-    unknown names, for nodes that cannot be copied, and for costs that are not numbers above 0.
+    New nodes are copies of the nodes named in `like`, as for `add_nodes`. `cost` maps these names to the cost of a
+    copy. The default cost is 1. `owners`, or `namespace` and `selector`, select the pods to schedule. At most `limit`
+    (10,000) nodes of each kind are tried. An input without nodes stands for a cluster that has no nodes. Raises
+    UsageError for unknown names, for nodes that cannot be copied, and for costs that are not numbers above 0.
     """
     from dra_plan.arguments import at_least_one, paths_of, prices
     from dra_plan.questions.grow import answer

@@ -17,7 +17,7 @@ def candidates(inventory: Inventory, view: View, question: Question) -> Iterator
     """Yield the first node, by name, of each kind of node that has its own devices for the question's claims.
 
     Nodes are of one kind if they have the same allocatable resources and equally many devices of each type. Devices in
-    use count too, because the devices of a new node are free.
+    use are counted as well, because all devices of a new node are free.
     """
     chosen = choose_sets(inventory, view.target, question).expansion
     wants = [

@@ -49,7 +49,10 @@ _WORST_FIRST: tuple[PodEffect, ...] = (
 
 @dataclass(frozen=True, repr=False)
 class Impact(PrintedAnswer[ImpactDocument]):
-    """The result of `impact`. Iterating over it yields the affected pods, the worst affected first."""
+    """The result of `impact`.
+
+    Iterating over the result yields the affected pods. The pods that are affected most come first.
+    """
 
     difference: ClusterDiff
     """The differences between the clusters before and after the change."""

@@ -31,7 +31,7 @@ MOST_DRAINS = 2_000
 
 @dataclass(frozen=True, repr=False)
 class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
-    """The result of `maintain`. Iterating over it yields the waves."""
+    """The result of `maintain`. Iterating over the result yields the waves."""
 
     target: Target
     outcome: MaintenanceOutcome

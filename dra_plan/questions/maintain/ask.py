@@ -65,17 +65,18 @@ class MaintainOptions(Bounded, Allotted, total=False):
 @spelled_out
 @within_its_time
 def maintain(cluster: LoadedCluster, **options: Unpack[MaintainOptions]) -> MaintenancePlan:
-    """Return an order in which these nodes can be drained and returned to service, in waves.
+    """Return the waves in which these nodes can be drained and returned to service.
 
-    After each wave, every pod that ran before the wave runs on a node chosen by the scheduler. Disruption budgets are
-    respected as in `kubectl drain`: a pod whose budget is used up is evicted later, when the replacements of other pods
-    are ready.
+    After each wave, every pod that was running before the wave is running on a node that the scheduler chose.
+    Disruption budgets are respected as by `kubectl drain`. If a budget allows no further eviction now, its pods are
+    evicted later, when the replacements of other pods are ready.
 
-    `surge` adds temporary nodes, given as N=NODE or N=FILE; they are drained last and then removed. `to` contains new
-    ResourceSlices and Nodes for the drained nodes. A driver's new slices replace all of its slices on the node.
+    `surge` adds temporary nodes, given as N=NODE or N=FILE. Temporary nodes are drained last and then removed. `to`
+    contains new ResourceSlices and Nodes for the drained nodes. A driver's new slices replace all of its slices on the
+    node.
 
-    Raises UsageError for unknown nodes and for objects in `to` that do not belong to exactly one node, and InputError
-    for input without nodes.
+    Raises UsageError for an unknown node, and for an object in `to` that does not belong to exactly one node. Raises
+    InputError for input without nodes.
     """
     from dra_plan.arguments import at_least_one, names, required
     from dra_plan.loaded import LoadedCluster

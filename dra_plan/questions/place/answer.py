@@ -52,7 +52,7 @@ from dra_plan.scheduler.cluster.keys import GroupKey, group_key
 
 @dataclass(frozen=True, repr=False)
 class PlacementPlan(PrintedAnswer[PlacementDocument]):
-    """The result of `place`. Iterating over it yields the placed pods."""
+    """The result of `place`. Iterating over the result yields the placed pods."""
 
     target: Target
     question: PlacementQuestion
@@ -84,7 +84,7 @@ class PlacementPlan(PrintedAnswer[PlacementDocument]):
 
     @property
     def wanted(self) -> int:
-        """Return the number of selected pods."""
+        """Return the number of pods that were selected."""
         return sum(kind.count for kind in self.question.kinds)
 
     @property

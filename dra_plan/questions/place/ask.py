@@ -22,16 +22,17 @@ class PlaceOptions(PodOptions, Timed, total=False):
 
 @spelled_out
 def place(cluster: LoadedCluster, *owners: str, **options: Unpack[PlaceOptions]) -> PlacementPlan:
-    """Return whether all pending pods can run at the same time, and where.
+    """Return whether all pending pods can run at the same time, and on which nodes.
 
-    kube-scheduler may place them differently. The pods are selected by `owners`, which may include podgroup/NAME, or by
-    `namespace` and `selector`. If `most` is set, as many pods as possible are placed: in order of priority, first as
-    many gangs as possible, and then as many pods. A gang is placed with the number of pods that it needs, or not at
-    all.
+    The scheduler may place pods elsewhere.
 
-    If the search takes more than `timeout` seconds, or `stopped` returns true, the result contains the bounds proved so
-    far. `progress` is called with the number of node kinds checked so far and their total number. Raises UsageError for
-    unknown owners, and InputError for input without nodes.
+    The pods are selected by `owners`, which may include podgroup/NAME, or by `namespace` and `selector`. If `most` is
+    set, as many pods as possible are placed. For each priority, from the highest down, the number of gangs is maximized
+    first, and the number of pods second. A gang is placed only if the minimum number of its pods can be placed.
+
+    If the search takes more than `timeout` seconds, or if `stopped` returns true, the result contains the bounds that
+    have been proved by then. `progress` is called with the number of node kinds checked so far and their total number.
+    Raises UsageError for unknown owners, and InputError for input without nodes.
     """
     from dra_plan.arguments import callback, truth
     from dra_plan.questions.place.answer import place_pods

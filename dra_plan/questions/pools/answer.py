@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class PoolList(PrintedAnswer[PoolsDocument]):
-    """The result of `pools`. Iterating over it yields the pools in document form."""
+    """The result of `pools`. Iterating over the result yields an entry for every pool."""
 
     seen: tuple[SeenPool, ...]
     notices: tuple[Notice, ...]

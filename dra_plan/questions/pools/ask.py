@@ -31,10 +31,13 @@ class PoolOptions(WithoutNodes, total=False):
 
 @spelled_out
 def pools(cluster: LoadedCluster, nodes: Names = None, **options: Unpack[PoolOptions]) -> PoolList:
-    """Return the pools that these nodes see or, if `nodes` is not given, all pools, with their free capacity.
+    """Return the pools that are visible to these nodes, with their free capacity.
 
-    `drivers` and `states` (Complete, Incomplete, Invalid, Obsolete) restrict the result to pools with one of these
-    drivers and states. Raises UsageError for an unknown node, driver or state, and InputError for input without nodes.
+    If `nodes` is not given, all pools are returned.
+
+    If `drivers` is given, the result contains only pools of these drivers. If `states` is given, it contains only pools
+    in one of these states (Complete, Incomplete, Invalid or Obsolete). Raises UsageError for an unknown node, driver or
+    state, and InputError for input without nodes.
     """
     from dra_plan.arguments import names
     from dra_plan.questions.pools.answer import list_pools

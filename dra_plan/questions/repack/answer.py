@@ -35,7 +35,7 @@ MOST_PLANS = 12
 
 @dataclass(frozen=True, repr=False)
 class RepackPlan(PrintedAnswer[RepackDocument]):
-    """The result of `repack`. Iterating over it yields the waves."""
+    """The result of `repack`. Iterating over the result yields the waves."""
 
     target: Target
     room: RoomAsked

@@ -65,11 +65,13 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
 @spelled_out
 @within_its_time
 def repack(cluster: LoadedCluster, **options: Unpack[RepackOptions]) -> RepackPlan:
-    """Return the fewest or cheapest moves of running pods that free the wanted devices, in simulated waves.
+    """Return the fewest or cheapest moves of running pods after which the wanted devices are free.
 
-    Exactly one of `free` ("8xH100=3"), `for_` ("deploy/serve=5") and `most` sets the goal. `prices` is the path of a
-    file, or a list of dicts with `price`, `selector` and `priority`. Raises UsageError for invalid options, and
-    InputError for input without nodes and for invalid prices.
+    The moves are grouped into waves, which are simulated.
+
+    The goal is set by exactly one of `free` (for example "8xH100=3"), `for_` (for example "deploy/serve=5") and `most`.
+    `prices` is the path of a file, or a list of dicts with `price`, `selector` and `priority`. Raises UsageError for
+    invalid options, and InputError for input without nodes and for invalid prices.
     """
     from dra_plan.arguments import at_least_one, optional
     from dra_plan.errors import UsageError

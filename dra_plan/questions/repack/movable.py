@@ -143,7 +143,7 @@ class Movability:
         return cls(tuple(pods), held)
 
     def left_alone(self) -> list[PodsKept]:
-        """Return the pods that stay on their nodes, in the form that documents contain."""
+        """Return the entries for a document about the pods that stay on their nodes."""
         return [
             PodsKept(reason=reason, pods=len(pods), examples=[pod_name(pod) for pod in pods[:MOST_EXAMPLES]])
             for reason in _ORDER

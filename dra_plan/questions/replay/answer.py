@@ -52,7 +52,7 @@ class Replay(PrintedAnswer[ReplayDocument]):
 
     @cached_property
     def kept(self) -> Sequence[KeptMoment]:
-        """Return moments of the first run with the objects of the cluster, for the page."""
+        """Return the cluster's objects at selected times of the first run, for the HTML page."""
         return self.again()
 
     def __repr__(self) -> str:

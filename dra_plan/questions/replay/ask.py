@@ -72,10 +72,11 @@ def replay(
 ) -> Replay:
     """Simulate the cluster over time, and return the bound pods, the pending pods and the free devices at each sample.
 
-    `events` are steps such as {"create": object, "time": 60, "runs": 3600} (docs/replay.md). `config` is a decoded
-    KubeSchedulerConfiguration. `policy` is one of the names in docs/replay.md. `against` is a policy or configuration
-    to compare with. If `orders` is greater than 1, each figure is a range over this number of node orders, which are
-    divided among `jobs` processes.
+    `events` are steps such as {"create": object, "time": 60, "runs": 3600}; see docs/replay.md. `config` is a decoded
+    KubeSchedulerConfiguration. `policy` is the name of a scheduling policy from docs/replay.md. `against` is another
+    policy or configuration, to which the first is compared. If `orders` is greater than 1, the simulation is repeated
+    with this number of different node orders, and each figure is a range. The repetitions are divided among `jobs`
+    processes.
 
     Samples are taken at the times in `at` (in seconds after the start) or every `every` seconds, and at the end.
     `namespace` and `selector` restrict which of the initially pending pods are scheduled; pods that arrive later are

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class SchedulePlan(PrintedAnswer[ScheduleDocument]):
-    """The result of `schedule`. Iterating over it yields the pods in document form."""
+    """The result of `schedule`. Iterating over the result yields an entry for every pod."""
 
     outcome: SimulationResult
     explanations: tuple[ExplainedAttempt, ...] | None = None
@@ -110,7 +110,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     def devices(self, pod: ScheduledPod | str) -> list[str]:
         """Return the devices of a pod as DRIVER/POOL/DEVICE, or an empty list if it has none.
 
-        `pod` is an entry of the document or a string of the form NAMESPACE/NAME. Raises UsageError for a pod that is
+        `pod` is an entry of the document, or a string of the form NAMESPACE/NAME. Raises UsageError for a pod that is
         not in the result.
         """
         name = pod if isinstance(pod, str) else f"{pod.namespace}/{pod.name}"
@@ -124,7 +124,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
 
     @property
     def unexplained(self) -> ScheduleDocument:
-        """Return the document without the explanations, which are only needed for a page."""
+        """Return the document without explanations, which are needed only for the HTML page."""
         return structs.replace(self.document, explanations=UNSET, contested=UNSET)
 
     def _document(self) -> ScheduleDocument:
@@ -208,7 +208,7 @@ def schedule_pods(
 ) -> SchedulePlan:
     """Schedule the pods of an input.
 
-    The question's `owners` are the names of pods and workloads; only these pods, and the pods of these workloads, are
+    The question's `owners` are the names of pods and workloads. Only these pods, and the pods of these workloads, are
     scheduled and reported. Without owners, all pending pods that match the question's `namespace` and `selector` are
     scheduled. `extenders` replace the extenders in the configuration. If `requires_nodes` is set, input without nodes
     raises InputError; otherwise, it is a cluster without nodes.

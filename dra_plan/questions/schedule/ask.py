@@ -81,21 +81,24 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
 def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOptions]) -> SchedulePlan:
     """Return what happens when kube-scheduler schedules the pods one after another.
 
-    `owners` are the names of pods and workloads; only these pods, and the pods of these workloads, are scheduled and
+    `owners` are the names of pods and workloads. Only these pods, and the pods of these workloads, are scheduled and
     reported. Without owners, all pending pods that match `namespace` and `selector` are scheduled. `then` are later
-    states of the cluster. An input without nodes is a cluster without nodes, unless `requires_nodes` is set.
+    states of the cluster. An input without nodes stands for a cluster that has no nodes. If `requires_nodes` is set,
+    such an input is an error.
 
-    `config` is a decoded KubeSchedulerConfiguration, `extenders` replace its extenders, and `plugins` are factories of
-    custom plugins. `api_server` is "real", or "recorded" for the API server with which most outcomes were recorded.
-    `order` is "arrival" (by creationTimestamp, resourceVersion and position in the input), or "name" for a restarted
-    scheduler. If several nodes are equally good, `ties` selects the "first" one or a "random" one, which depends on
-    `seed`. If `explain` is set, the plan says why each pod without a node got no devices in its last attempt.
+    `config` is a decoded KubeSchedulerConfiguration. `extenders` replace the extenders in `config`. `plugins` are
+    functions that create custom plugins. `api_server` is "real" for a normal API server, or "recorded" for the test
+    server with which most of the recorded outcomes were produced. `order` is "arrival" (by creationTimestamp,
+    resourceVersion and position in the input), or "name" for a restarted scheduler. If several nodes have the same
+    score, kube-scheduler chooses the first one or a random one, as `ties` says ("first" or "random"). The random choice
+    depends on `seed`. If `explain` is set, the plan says why each pod without a node got no devices in its last
+    attempt.
 
-    If `settle` is set, controllers act too, until nothing changes: they evict and recreate pods, deallocate claims and
-    enforce quotas. The cluster also settles after each of the states in `then`. `events` are steps such as {"create":
-    object}, which happen afterwards, one after another (docs/schedule.md). `never_ready` pods (NAME or NAMESPACE/NAME)
-    start but do not become ready. DeviceTaintRules are supported if the cluster, a later state or an event contains
-    one.
+    If `settle` is set, controllers are simulated as well, until nothing changes any more: they evict and recreate pods,
+    deallocate claims and enforce quotas. This also happens after each of the states in `then`. `events` are steps such
+    as {"create": object}, which happen afterwards, one after another; see docs/schedule.md. The pods in `never_ready`
+    (NAME or NAMESPACE/NAME) start, but do not become ready. DeviceTaintRules are supported if the cluster, a later
+    state or an event contains one.
 
     The simulation ends after `timeout` seconds; attempts that are not finished by then are Undecided. Raises UsageError
     for invalid options, and InputError for later states and events that cannot be decoded.

@@ -25,7 +25,7 @@ from dra_plan.validation.subject import Subject
 
 @dataclass(frozen=True, repr=False)
 class ValidationReport(PrintedAnswer[ValidationDocument]):
-    """The result of `validate`. Iterating over it yields the findings."""
+    """The result of `validate`. Iterating over the result yields the findings."""
 
     target: Target
     judgement: Judgement

@@ -57,14 +57,15 @@ class ValidateOptions(RuleOptions, total=False):
 
 @spelled_out
 def validate(cluster: LoadedCluster, **options: Unpack[ValidateOptions]) -> ValidationReport:
-    """Return problems within and between objects.
+    """Return problems in single objects and between objects.
 
-    `select` and `ignore` contain codes of rules. Objects that are also in the cluster `against` are validated as
-    updates. `runtime_config` is the API server's --runtime-config, which selects the API versions that it serves: `{}`
-    means the default versions, and None means all versions of the release.
+    `select` contains the codes of the rules to check, and `ignore` contains the codes of rules to omit. Objects that
+    are also in the cluster `against` are validated as updates. `runtime_config` is the API server's `--runtime-config`,
+    which selects the API versions that the server serves. An empty dict means the default versions, and None means all
+    versions of the release.
 
-    The manifests are validated in their original form, so files are read again. Raises UsageError for an unknown code,
-    and InputError for files that can no longer be read.
+    The manifests are validated as written, so files are read again. Raises UsageError for an unknown code, and
+    InputError for files that can no longer be read.
     """
     from dra_plan.arguments import required, truth
     from dra_plan.loaded import LoadedCluster

@@ -203,7 +203,7 @@ class SimulatedCluster:
         self._number()
 
     def emit(self, resource: Resource, action: Action, old: object, new: object) -> None:
-        """Report a change of an object to the listener."""
+        """Notify the listener that an object has changed."""
         self.revision += 1
         self.listener(Event(resource, action, old, new))
 

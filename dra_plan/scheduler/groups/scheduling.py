@@ -80,7 +80,10 @@ class GroupPreemption:
         """The evictions as (group, victim, node), in the order in which they were decided."""
 
     def make_room(self, task: GroupTask, answer: GroupAnswer) -> None:
-        """Evict pods if this helps the group, and record what the group waits for, or why no pods were evicted."""
+        """Evict pods if that would help the group.
+
+        Record what the group is waiting for, or why no pods were evicted.
+        """
         if not self._handle.target.features.group_preemption or task.group is None:
             return
         refusal = self._refusal(task)

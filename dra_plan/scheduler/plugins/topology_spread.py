@@ -344,7 +344,7 @@ class PodTopologySpread(
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Stop counting the pod `removed` in its domain."""
+        """Stop counting the removed pod in its domain."""
         self._shift(state, pod, removed, node, -1)
         return None
 
