@@ -368,6 +368,15 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = []
+    moves_help: Annotated[
+        Amount,
+        Meta(
+            description=(
+                "The number of running pods on one node which, if all of them move to other nodes, make room. It is 0 "
+                "if no such pods were found, or if a suggestion restarts a pod."
+            )
+        ),
+    ] = 0
     scheduled: Annotated[
         PodOutcome | Literal[""], Meta(description="For a pod: the outcome that `schedule` prints.")
     ] = ""

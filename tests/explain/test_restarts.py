@@ -6,7 +6,7 @@ from typing import Any
 
 from dra_plan import Cluster
 from dra_plan.whatif.edits import Evict
-from tests.build import Object, claim, generated, gpus, pod, request, running, template
+from tests.build import Object, claim, generated, gpus, manifest, pod, request, running, template
 
 from .test_remedies import changes, helps, told
 from .test_removals import replicas
@@ -61,3 +61,22 @@ def test_restarts_share_a_line_and_so_do_releases_that_leave_a_pod_pending_but_n
     )
     assert f"{restart} pod's replacement also gets a node)" in said
     assert f"{release} (the replacement of that pod would have no node)" in said
+
+
+def test_a_hint_at_moves_if_two_pods_have_to_move_and_no_disruption_budget_protects_them() -> None:
+    """The result with `--moves` is the same; one of the pods has no controller, so nothing restarts it."""
+    bare = [running("bare", "a", templates=ONE), generated("bare", "gpu", "a", "gpu-1")]
+    objects = [*gpus("a"), *gpus("b", "c", each=1)[1:], *held("w", "a", "gpu-0"), *bare, *PENDING]
+    assert told(objects, "pod/p")["movesHelp"] == 2
+    assert str(Cluster.of(objects).explain("pod/p")).endswith(
+        "\n\n--moves 2 shows which running pods could move to make room.\nKubernetes 1.36.3."
+    )
+    explanation = Cluster.of(objects).explain("pod/p", moves=2)
+    [room] = explanation.to_dict()["moves"]
+    assert [each["moved"] for each in room["allowing"]] == [2]
+    assert "--moves" not in str(explanation)
+    without = [each for each in objects if each["metadata"]["name"] != "c"]
+    spec = {"selector": {}, "maxUnavailable": 1}
+    one_at_most = manifest("PodDisruptionBudget", "b", namespace="default", spec=spec)
+    for kept in ([*objects, one_at_most], without):
+        assert "--moves 2" not in text(kept)

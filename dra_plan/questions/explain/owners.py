@@ -428,9 +428,14 @@ def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None)
 
 
 def explained(document: ExplanationDocument) -> list[str]:
-    """Return what the explanation does not cover if the whole scheduler was not run: copies, and unchecked rules."""
+    """Return what the explanation does not cover: moves, or, if the whole scheduler was not run, copies and rules."""
     if document.verdicts is not UNSET:
-        return []
+        helped = [one for one in document.verdicts if one.moves_help] if document.moves is UNSET else []
+        names = listed([f"{one.kind.lower()}/{one.namespace}/{one.name}" for one in helped])
+        whom = f" for {names}" if len(document.verdicts) > 1 else ""
+        most = max((one.moves_help for one in helped), default=0)
+        pods = "pods" if most > 1 else "pod"
+        return [f"--moves {most} shows which running {pods} could move to make room{whom}."] if helped else []
     claim_sets = document.claim_sets
     many = copies(claim_sets)
     return [*([judged_alone([listed(many)])] if many else []), *left_out(claim_sets)]

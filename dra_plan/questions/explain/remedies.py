@@ -207,7 +207,7 @@ class Remedies:
         return found
 
     @property
-    def _priority(self) -> int:
+    def priority(self) -> int:
         """The priority of the owner's pods."""
         spec, classes = self._pods.spec, {one.metadata.name: one.value for one in self._inventory.priority_classes}
         return priority_of(Pod(spec=spec), classes) if spec is not None else 0
@@ -297,7 +297,7 @@ class Remedies:
     def _removed(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
         """Yield pods that leave nodes with too little room or a taken port, with changes for what else these lack."""
         groups = list(self._groups(verdict))
-        for at, made in removals(self._index, groups, self._priority, self._siblings):
+        for at, made in removals(self._index, groups, self.priority, self._siblings):
             group, obstacles = groups[at]
             yield from self._with_rest(made, group, [one for one in obstacles if not is_of_pods(one)], verdict)
 

@@ -32,6 +32,7 @@ from dra_plan.questions.explain.claimed_resources import claimable
 from dra_plan.questions.explain.driver_repairs import DriverRepairs
 from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fates, decisive
+from dra_plan.questions.explain.moving import movable
 from dra_plan.questions.explain.reasons import RunQuestion, VerdictRun
 from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
 from dra_plan.questions.explain.rollouts import place_after_rollout, rollout_suggestions
@@ -169,6 +170,8 @@ class OwnerTrials:
             found = remedies.found(made)
             made = structs.replace(made, tried=remedies.tried)
             found += rollout_suggestions(index, about.view, owner, self._ground.question)
+            moves = movable(index, made, self._tries(owner), remedies.priority, siblings, found)
+            made = structs.replace(made, moves_help=moves)
             after = place_after_rollout(index, about.view, owner, self._ground.question)
             made = structs.replace(made, after_rollout=after)
         else:
