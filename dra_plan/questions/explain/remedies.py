@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, product
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import structs
 
@@ -48,10 +48,12 @@ from dra_plan.questions.explain.editing import (
 )
 from dra_plan.questions.explain.leaving import is_of_leaving, without_leaving
 from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, may_be_new
+from dra_plan.questions.explain.outranking import after_eviction, evicted, outranking, with_replacements
 from dra_plan.questions.explain.removals import is_of_pods, priority_of, removals
 from dra_plan.questions.explain.shared_claims import claim_per_pod, own_claim
 from dra_plan.questions.explain.spec_edits import of_spec
 from dra_plan.questions.explain.topology_keys import replaced_key
+from dra_plan.questions.explain.trial import Trial, Tries
 from dra_plan.scheduler.cluster.pod_requests import amounts
 
 MOST_GROUPS = 4
@@ -72,38 +74,6 @@ MOST_LOWERED = 4
 
 MOST_CHANGES = 2
 """The number of changes that are tried together."""
-
-
-class Trial(NamedTuple):
-    """The result for the owner's pods in a changed input.
-
-    It contains the node of the first pod that fits, and the number of pods that fit. `evicts` are the pods
-    (NAMESPACE/NAME) that make room for the first pod, and `without_place` the removed pods whose new pod gets no node.
-    """
-
-    node: str
-    bound: int
-    is_whole: bool
-    evicts: tuple[str, ...] = ()
-    without_place: frozenset[str] = frozenset()
-
-    def helps(self, before: int) -> bool:
-        """Return whether all pods fit, or more pods than `before`."""
-        return self.is_whole or self.bound > before
-
-    def after(self, changes: Iterable[SuggestedChange], made: Sequence[ObjectPatch]) -> TriedChanges:
-        """Return the suggestion of the changes that led to this result."""
-        return TriedChanges(
-            changes=[_without_place(one, self) for one in changes],
-            node=self.node,
-            evicts=list(self.evicts),
-            patches=list(made),
-            would_bind=0 if self.is_whole else self.bound,
-        )
-
-
-Tries = Callable[[Inventory], Trial | None]
-"""Returns the result of a changed input for the owner's pods; None if it is useless."""
 
 
 class Remedies:
@@ -150,6 +120,7 @@ class Remedies:
             added = _up_to(most, self._one_more(verdict))
             helped += self._first_of(added, verdict, for_some=not helped)
         helped += self._first_of(_up_to(most, self._removed(verdict)), verdict, is_best=_has_place)
+        helped += self._outranking(verdict)
         helped += enough
         worse = (_asks_less, _empties)
         return [one for one in helped if not any(is_worse(one, other) for other in helped for is_worse in worse)]
@@ -173,6 +144,17 @@ class Remedies:
                 return helped
             first = first or helped
         return first
+
+    def _outranking(self, verdict: OwnerVerdict) -> list[TriedChanges]:
+        """Return the lowest higher priority with which the pods preempt others, and what becomes of these."""
+        for remedy in outranking(self._inventory, self._pods, self._priority, list(self._groups(verdict))):
+            for one in self._helping([(remedy,)], verdict):
+                gone = evicted(self._pods, one, {*self._siblings})
+                changed = remedy.apply(self._inventory)
+                if gone and changed is not None:
+                    self.tried += 1
+                    return [with_replacements(one, gone, self._tries(after_eviction(changed, gone)))]
+        return []
 
     def _for_all(self, helped: Sequence[TriedChanges], verdict: OwnerVerdict) -> list[TriedChanges]:
         """Return the changes of counts that help only some pods, lowered further until they help all of them."""
@@ -408,13 +390,6 @@ def _carrying_out(tried: TriedChanges) -> Remedy:
     """Return the remedy for changes found elsewhere, with their patches."""
     made = tuple(tried.patches)
     return Remedy(tuple(tried.changes), lambda of: carried_out(of, made), patches=made)
-
-
-def _without_place(change: SuggestedChange, trial: Trial) -> SuggestedChange:
-    """Return the change; if it removes a pod whose new pod then gets no node, it says so."""
-    if isinstance(change, PodsGone) and not trial.without_place.isdisjoint(change.pods):
-        return structs.replace(change, stays="WithoutPlace")
-    return change
 
 
 def _has_place(of: TriedChanges) -> bool:

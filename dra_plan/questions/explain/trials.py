@@ -32,11 +32,12 @@ from dra_plan.questions.explain.driver_repairs import DriverRepairs
 from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fates, decisive
 from dra_plan.questions.explain.reasons import RunQuestion, VerdictRun
-from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
+from dra_plan.questions.explain.remedies import Remedies
 from dra_plan.questions.explain.rollouts import place_after_rollout, rollout_suggestions
 from dra_plan.questions.explain.shared_claims import shared_claims
 from dra_plan.questions.explain.staying import with_staying
 from dra_plan.questions.explain.suggestion_order import hardware_domains, ordered
+from dra_plan.questions.explain.trial import Trial, Tries
 from dra_plan.questions.explain.volumes import with_default_class
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
@@ -247,20 +248,21 @@ class OwnerTrials:
             if not good or good[0].record is None or not self._is_accepted(changed, owner):
                 return None
             evicts = tuple(f"{one.namespace}/{one.name}" for one in good[0].victims)
-            without = self._without_place(run, changed)
-            return Trial(good[0].record.node, len(good), len(good) == len(fates), evicts, without)
+            without, elsewhere = self._replaced(run, changed)
+            return Trial(good[0].record.node, len(good), len(good) == len(fates), evicts, without, elsewhere)
 
         return tried
 
-    def _without_place(self, run: VerdictRun, changed: Inventory) -> frozenset[str]:
-        """Return the pods that a change removes, if their controllers create them again and no node takes them."""
+    def _replaced(self, run: VerdictRun, changed: Inventory) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the pods that a change removes and their controllers create again: those that no node takes; others.
+
+        Pods that were not tried are in neither.
+        """
         again = changed.returning - self._ground.index.inventory.returning
         keys = {f"{namespace}/{name}" for namespace, name in again}
-        return frozenset(
-            record.pod.key
-            for record in (run.result.pods if keys else ())
-            if record.pod.key in keys and record.attempts and not record.node and not run.result.is_undecided(record)
-        )
+        new = [one for one in (run.result.pods if keys else ()) if one.pod.key in keys and one.attempts]
+        without = (one.pod.key for one in new if not one.node and not run.result.is_undecided(one))
+        return frozenset(without), frozenset(one.pod.key for one in new if one.node)
 
     def _is_accepted(self, changed: Inventory, owner: Owner) -> bool:
         """Return whether the API server accepts what a change edits, for the owner and all that it needs."""
