@@ -346,6 +346,24 @@ class ResourceDropped(DocumentPart, frozen=True, kw_only=True):
     ] = False
 
 
+class PriorityRaised(DocumentPart, frozen=True, kw_only=True):
+    """The pods get a PriorityClass with a higher value. They then preempt the pods in `evicts` of the suggestion."""
+
+    code: Annotated[str, one_of("raise-priority")]
+    priority_class: Text
+    value: int
+    is_new: Annotated[bool, Meta(description="Whether the PriorityClass has to be created.")] = False
+    placed: Annotated[
+        list[str], Meta(description="The preempted pods whose replacements would get other nodes, as NAMESPACE/NAME.")
+    ] = []
+    without_place: Annotated[
+        list[str], Meta(description="The preempted pods whose replacements would get no node, as NAMESPACE/NAME.")
+    ] = []
+    not_recreated: Annotated[
+        list[str], Meta(description="The preempted pods without a controller, which nothing recreates.")
+    ] = []
+
+
 class ClaimDropped(DocumentPart, frozen=True, kw_only=True):
     """One of the pod's claims is removed, because other requests of the pod compete for the same devices."""
 
@@ -573,6 +591,7 @@ SuggestedChange = (
     | ResourceRenamed
     | ResourceServed
     | ResourceClaimed
+    | PriorityRaised
     | QuotaRaised
     | ClaimReleased
     | PodsGone
@@ -641,6 +660,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "add-node": NodeAdded,
     "remove-pods": PodsGone,
     "release-claim": ClaimReleased,
+    "raise-priority": PriorityRaised,
     "tolerate-taint": TaintTolerated,
     "label-node": NodeLabelled,
     "drop-request": RequestDropped,

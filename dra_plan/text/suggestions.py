@@ -33,6 +33,7 @@ from dra_plan.documents.suggestions import (
     PodSelectorChanged,
     PodsGone,
     PoolAwaited,
+    PriorityRaised,
     QuotaRaised,
     ReplicasLowered,
     RequestDropped,
@@ -78,6 +79,24 @@ def _after(of: TriedChanges) -> Iterator[str]:
         yield "the removed pod's replacement would have no node"
     if any(one.stays == "WithoutPlace" for one in released):
         yield _WITHOUT_PLACE
+    for change in of.changes:
+        if isinstance(change, PriorityRaised):
+            yield from _preempted(change)
+
+
+def _preempted(of: PriorityRaised) -> Iterator[str]:
+    """Yield what becomes of the pods that are preempted."""
+    if of.without_place:
+        yield f"no node would take the replacement of {words.listed(of.without_place)}"
+    elif len(of.placed) == 1:
+        yield "the evicted pod's replacement fits on another node"
+    elif of.placed:
+        yield "the evicted pods' replacements fit on other nodes"
+    if of.not_recreated:
+        yield f"nothing recreates {words.listed(of.not_recreated)}"
+
+
+_CLASS_FIELD = "priorityClassName"
 
 
 def _is_recreated_by_nothing(releases: Sequence[ClaimReleased]) -> bool:
@@ -388,6 +407,10 @@ def change(of: SuggestedChange) -> str:
             return f"run {of.to} instead of {of.from_} pods"
         case ResourceServed():
             return f"have class {of.class_} serve {of.resource} (its extendedResourceName)"
+        case PriorityRaised(is_new=True):
+            return f"create a PriorityClass with a value above {of.value - 1}, and name it in the pods ({_CLASS_FIELD})"
+        case PriorityRaised():
+            return f"use PriorityClass {of.priority_class} with value {of.value}"
         case ResourceClaimed():
             return _claimed(of)
         case WorkloadStarted(code="raise-replicas"):

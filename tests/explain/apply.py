@@ -372,6 +372,18 @@ def create_template(objects: Objects, change: dict[str, Any], namespace: str, sp
     objects.append({**made, "spec": {"spec": copy.deepcopy(spec)}})
 
 
+def raise_priority(objects: Objects, change: dict[str, Any]) -> None:
+    if change.get("isNew"):
+        about = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+        objects.append({**about, "metadata": {"name": change["priorityClass"]}, "value": change["value"]})
+    assert find(objects, "PriorityClass", change["priorityClass"])["value"] == change["value"]
+    for spec in pod_specs(objects):
+        if not spec.get("nodeName"):
+            spec["priorityClassName"] = change["priorityClass"]
+            for field in ("priority", "preemptionPolicy"):
+                spec.pop(field, None)
+
+
 def claim_resource(objects: Objects, change: dict[str, Any]) -> None:
     asked = {"deviceClassName": change["class"], "allocationMode": "ExactCount", "count": change["amount"]}
     create_template(objects, change, change["namespace"], {"devices": {"requests": [{"name": "r", "exactly": asked}]}})
@@ -492,6 +504,7 @@ _APPLY = {
     "loosen-rollout": loosen_rollout,
     "use-claim-template": use_claim_template,
     "serve-resource": serve,
+    "raise-priority": raise_priority,
     "claim-resource": claim_resource,
     "uncordon-node": uncordon,
     "await-node": get_ready,

@@ -40,10 +40,11 @@ def test_the_holder_of_a_host_port_on_the_only_node_of_a_pod() -> None:
     nodes = [node("a"), node("b"), node("c", spec={"unschedulable": True})]
     objects = [*nodes, workload("DaemonSet", "d"), sister, own, *replicas("web", running("w", "a", **PORT))]
     verdict = told(objects, "pod/p")
-    assert changes(verdict) == [["change-host-port"], ["remove-pods"]]
+    assert changes(verdict) == [["change-host-port"], ["remove-pods"], ["raise-priority"]]
     [change] = verdict["suggestions"][1]["changes"]
     assert change == {"code": "remove-pods", "pods": ["default/w"], "on": "a", "stays": "WithoutPlace"}
     helps(objects, "pod/p", verdict["suggestions"][1])
+    assert verdict["suggestions"][2]["changes"][0]["withoutPlace"] == ["default/w"]
     said = text(objects)
     assert "(the pod then fits on a; the removed pod's replacement would have no node)" in said
     assert "2 nodes (b, c): DaemonSet d wants it on node a What" in said

@@ -14,9 +14,9 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
 from dra_plan.documents.suggestions import TriedChanges
 from dra_plan.documents.verdicts import DEVICES, OwnerVerdict
-from dra_plan.questions.explain.remedies import Tries
 from dra_plan.questions.explain.removals import priority_of
 from dra_plan.questions.explain.staying import why_it_stays
+from dra_plan.questions.explain.trial import Tries
 
 MOST_MOVED = 4
 """The number of pods that are moved from one node."""

@@ -6,11 +6,10 @@ from `explanation.suggest`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, product
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import structs
 
@@ -49,6 +48,7 @@ from dra_plan.questions.explain.editing import (
 )
 from dra_plan.questions.explain.leaving import is_of_leaving, without_leaving
 from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, may_be_new
+from dra_plan.questions.explain.outranking import after_eviction, evicted, outranking, with_replacements
 from dra_plan.questions.explain.removals import (
     MOST_RESTARTS,
     is_of_pods,
@@ -60,6 +60,7 @@ from dra_plan.questions.explain.removals import (
 from dra_plan.questions.explain.shared_claims import claim_per_pod, own_claim
 from dra_plan.questions.explain.spec_edits import of_spec
 from dra_plan.questions.explain.topology_keys import replaced_key
+from dra_plan.questions.explain.trial import Trial, Tries
 from dra_plan.scheduler.cluster.pod_requests import amounts
 
 MOST_GROUPS = 4
@@ -80,39 +81,6 @@ MOST_LOWERED = 4
 
 MOST_CHANGES = 2
 """The maximum number of changes that are tried together."""
-
-
-class Trial(NamedTuple):
-    """The result for the owner's pods in a changed input.
-
-    It contains the node of the first pod that fits, and the number of pods that fit. `evicts` are the pods
-    (NAMESPACE/NAME) that make room for the first pod, and `places` the nodes of the pods that replace removed ones, or
-    "" for those that get no node.
-    """
-
-    node: str
-    bound: int
-    is_whole: bool
-    evicts: tuple[str, ...] = ()
-    places: Mapping[str, str] = MappingProxyType({})
-
-    def helps(self, before: int) -> bool:
-        """Return whether all pods fit, or more pods than `before`."""
-        return self.is_whole or self.bound > before
-
-    def after(self, changes: Iterable[SuggestedChange], made: Sequence[ObjectPatch]) -> TriedChanges:
-        """Return the suggestion for the changes that led to this result."""
-        return TriedChanges(
-            changes=[_with_places(one, self.places) for one in changes],
-            node=self.node,
-            evicts=list(self.evicts),
-            patches=list(made),
-            would_bind=0 if self.is_whole else self.bound,
-        )
-
-
-Tries = Callable[[Inventory], Trial | None]
-"""Returns the result for the owner's pods in a changed input, or None if the change is useless."""
 
 
 class Remedies:
@@ -157,6 +125,7 @@ class Remedies:
             added = _up_to(most, self._one_more(verdict))
             helped += self._first_of(added, verdict, for_some=not helped)
         helped += self._first_of(_up_to(most, self._removed(verdict)), verdict, is_best=_has_place)
+        helped += self._outranking(verdict)
         helped += enough
         worse = (_asks_less, _empties)
         return [one for one in helped if not any(is_worse(one, other) for other in helped for is_worse in worse)]
@@ -194,6 +163,17 @@ class Remedies:
                 tried = self._helping([(restart,)], verdict)
                 made[at] = next((with_restart(one, each) for each in tried), one)
         return _different(made)
+
+    def _outranking(self, verdict: OwnerVerdict) -> list[TriedChanges]:
+        """Return the lowest higher priority with which the pods preempt others, and what becomes of these."""
+        for remedy in outranking(self._inventory, self._pods, self.priority, list(self._groups(verdict))):
+            for one in self._helping([(remedy,)], verdict):
+                gone = evicted(self._pods, one, {*self._siblings})
+                changed = remedy.apply(self._inventory)
+                if gone and changed is not None:
+                    self.tried += 1
+                    return [with_replacements(one, gone, self._tries(after_eviction(changed, gone)))]
+        return []
 
     def _for_all(self, helped: Sequence[TriedChanges], verdict: OwnerVerdict) -> list[TriedChanges]:
         """Return the changes of counts that help only some pods, lowered further until they help all of them."""
@@ -429,17 +409,6 @@ def _carrying_out(tried: TriedChanges) -> Remedy:
     """Return the remedy for changes found elsewhere, with their patches."""
     made = tuple(tried.patches)
     return Remedy(tuple(tried.changes), lambda of: carried_out(of, made), patches=made)
-
-
-def _with_places(change: SuggestedChange, places: Mapping[str, str]) -> SuggestedChange:
-    """Return the change; if it removes pods, it says which nodes take the pods that replace them, or that none does."""
-    if not isinstance(change, PodsGone) or change.code != "remove-pods":
-        return change
-    nodes = [places.get(pod) for pod in change.pods]
-    if "" in nodes:
-        return structs.replace(change, stays="WithoutPlace")
-    then_on = [node for node in nodes if node]
-    return structs.replace(change, code="restart-pods", then_on=then_on) if len(then_on) == len(nodes) else change
 
 
 def _has_place(of: TriedChanges) -> bool:

@@ -34,11 +34,12 @@ from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fates, decisive
 from dra_plan.questions.explain.moving import movable
 from dra_plan.questions.explain.reasons import RunQuestion, VerdictRun
-from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
+from dra_plan.questions.explain.remedies import Remedies
 from dra_plan.questions.explain.rollouts import place_after_rollout, rollout_suggestions
 from dra_plan.questions.explain.shared_claims import shared_claims
 from dra_plan.questions.explain.staying import with_staying
 from dra_plan.questions.explain.suggestion_order import hardware_domains, ordered
+from dra_plan.questions.explain.trial import Trial, Tries
 from dra_plan.questions.explain.volumes import with_default_class
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
