@@ -177,8 +177,8 @@ class LoadedCluster:
     ) -> Self:
         """Return a cluster with the same objects, but with another release, other feature gates or other `quirks`.
 
-        What an omitted argument would set does not change. `feature_gates` replaces all feature gates that differ from
-        the defaults of the release. Raises UsageError for an unknown feature gate.
+        Arguments that are omitted leave the current values unchanged. `feature_gates` replaces all feature gates that
+        differ from the defaults of the release. Raises UsageError for an unknown feature gate.
         """
         before = self._asked
         asked = asked_release(
@@ -256,11 +256,11 @@ class LoadedCluster:
         return self.edited(*map(Without.parse, names(objects, "objects")))
 
     def add_nodes(self, count: int, *, like: str | PathLike) -> Self:
-        """Return the cluster with `count` copies of a node and its slices.
+        """Return the cluster after adding `count` copies of a node and its slices.
 
-        `like` is a node in the cluster, or a file with exactly one node. The copies get new names, hostname labels,
-        slices and pools, and keep the devices and attributes. Raises UsageError if the node can't be copied because a
-        slice is not node-local or a pool is incomplete.
+        `like` is the name of a node in the cluster, or the path of a file with exactly one node. The copies get new
+        names, hostname labels, slices and pools, and keep the devices and attributes. Raises UsageError if the node
+        can't be copied because a slice is not node-local or a pool is incomplete.
         """
         required(like, (str, os.PathLike), "like", "the name of a node, or a file")
         from .whatif import AddNodes

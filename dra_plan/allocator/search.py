@@ -344,7 +344,7 @@ class Outcome(enum.Enum):
 class NodeOutcome(msgspec.Struct, frozen=True):
     """The outcome of a search on one node.
 
-    If the claims fit, `allocations` has the allocations in the order of the claims. Otherwise, `message` is
+    If the claims fit, `allocations` contains the results in the order of the claims. Otherwise, `message` is
     kube-scheduler's message, if there is one. `sighted` contains the release defects that may have affected the
     outcome. `out_of_reach` is true if an allocated claim cannot be used on the node. This field is set by callers, not
     by the allocator.

@@ -36,8 +36,8 @@ class ClaimSet(Struct, frozen=True, kw_only=True):
 
     `claims` are the pending claims, in the order of the pod's resourceClaims. `allocated` are the allocated claims,
     which restrict the nodes. If the owner has several pod templates, `part` is the field that contains the template of
-    these pods. `pods` are the planned pods: a single pod, or several pods if claim sets were joined. `copies` is the
-    number of these pods without a node. If the set cannot be formed, `error` says why, and there are no claims.
+    these pods. `pods` are the planned pods: a single pod, or several pods if claim sets were joined. `copies` says how
+    many of these pods have no node yet. If the set cannot be formed, `error` says why, and there are no claims.
     """
 
     owner: Owner | None = None

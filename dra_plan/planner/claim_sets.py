@@ -48,7 +48,7 @@ class ClaimSetPlan(Struct, frozen=True):
     """The results for one claim set.
 
     Iterating over the plan yields the allocator's outcome for each node, in input order. `excluded` lists the nodes
-    that rules other than those for devices exclude.
+    that are excluded by other rules, such as taints.
     """
 
     claim_set: ClaimSet

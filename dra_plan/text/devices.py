@@ -213,7 +213,13 @@ def finding_lines(removed: RemovedDevices) -> Iterator[str]:
     findings = removed.selectors or []
     counted = sum(finding.count for finding in findings) <= removed.count
     for finding in findings:
-        some = f" on {finding.count}" if counted else " on some" if len(findings) > 1 else ""
+        some = (
+            f" on {words.counted(finding.count, 'device')}"
+            if counted
+            else " on some devices"
+            if len(findings) > 1
+            else ""
+        )
         if finding.clause != removed.expression.strip():
             yield f"false{some}: {words.one_line(finding.clause)}"
         if finding.error:
@@ -221,7 +227,9 @@ def finding_lines(removed: RemovedDevices) -> Iterator[str]:
         for item in finding.found:
             yield from found_lines(item, counted=counted)
         for part in finding.computed:
-            values = [f"{one.value} on {one.count}" if counted else one.value for one in part.values]
+            values = [
+                f"{one.value} on {words.counted(one.count, 'device')}" if counted else one.value for one in part.values
+            ]
             yield f"{words.one_line(part.part)} is {', '.join(values) if counted else alternatives(values)}"
 
 
@@ -260,9 +268,9 @@ def _not(alternative: PassedAlternative) -> Lines:
     """Yield the reasons why an earlier alternative was not chosen."""
     what = f"alternative {alternative.request.rpartition('/')[2]}"
     if alternative.problem is None:
-        yield f"skipped {what}: with it, nothing was left for the rest"
+        yield f"skipped {what}: with it, not all other requests can be met"
         return
-    yield f"skipped, because {words.problem(alternative, what)}:"
+    yield f"skipped {what}, because {words.problem(alternative, 'it')}:"
     yield from indented(funnel_lines(alternative))
 
 
@@ -294,8 +302,8 @@ def device_lines(of: DeviceStory) -> Iterator[str]:
     for claim_set in of.claim_sets:
         for request in claim_set.requests:
             yield ""
-            verdict = "could be used" if request.passes else "can't be used"
-            yield f"  {claim_set_name(claim_set)}, {words.request(request)}: {verdict}"
+            verdict = "could" if request.passes else "cannot"
+            yield f"  {claim_set_name(claim_set)}: this device {verdict} be used for {words.request(request)}"
             for check in request.checks:
                 yield from (f"    {line}" for line in _check_lines(check, of.device.device))
 

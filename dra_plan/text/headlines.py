@@ -152,7 +152,7 @@ def gang_shortage(of: GangShortage) -> str:
 def _error(whose: _Whose) -> str:
     if whose.of.full_claims:
         return f"{_pending(whose)}: {_full(whose.of.full_claims[0])}."
-    return f"{_pending(whose)}: the scheduler stops with an error whenever it tries to schedule {whose.it}."
+    return f"{_pending(whose)}: the scheduler stops with an error at every attempt to schedule {whose.it}."
 
 
 def _full(of: FullClaim) -> str:

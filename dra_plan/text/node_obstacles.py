@@ -293,7 +293,7 @@ def _removed(of: RemovedDevices) -> str:
 
 
 def _alternative(of: ShortAlternative) -> str:
-    left = f"{of.left or 'none'} available" if of.matches else "none matches"
+    left = f"{of.left or 'none'} available" if of.matches else "no device matches"
     return f"{of.request} needs {of.need}, {left}"
 
 

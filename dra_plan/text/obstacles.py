@@ -105,7 +105,7 @@ def element(of: BlockingElement) -> str:
     if isinstance(of, BlockingClaim):
         return f"claim {words.holder(of.claim)}, which has devices here"
     if isinstance(of, BlockingCounter):
-        left = f" ({of.left} left of {of.total})" if of.left else ""
+        left = f" ({of.left} of {of.total} left)" if of.left else ""
         return f"counter {of.counter_set}/{of.counter} of pool {of.pool}{left}"
     requests = f" for {words.listed(of.requests, 8)}" if of.requests else ""
     differ = f"{of.distinct_attribute} must differ"
@@ -231,7 +231,7 @@ def _selector_fault(of: AttemptFault) -> list[str]:
     if of.rewrite:
         outcome = {"Fits": "the claims fit", "DoesNotFit": "there is no error, but the claims do not fit"}
         then = outcome.get(of.rewrite.outcome, f"the result is {of.rewrite.outcome}")
-        said += [f"With the following expression, {then} (tried):", *_indented(of.rewrite.expression)]
+        said += [f"With the following expression, {then} (this was tested):", *_indented(of.rewrite.expression)]
     if of.gate:
         said.append(f"The device has a list attribute, and feature gate {of.gate} is off.")
     return said

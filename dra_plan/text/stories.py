@@ -304,13 +304,13 @@ def blocking_lines(story: NodeStory) -> Lines:
         return
     one = sum(isinstance(element, BlockingRequest) for element in blocking.elements) == 1
     yield (
-        "Enough devices pass every check, but these cannot be met together:"
+        "Enough devices pass every check, but the following are in conflict:"
         if one
-        else "Each request can be met on its own, but these cannot be met together:"
+        else "Each request can be met on its own, but the following are in conflict:"
     )
     yield from indented(obstacles.lines(blocking))
     if blocking.proven:
-        yield "If one of these is removed, the others can be met."
+        yield "Removing any one of them resolves this conflict."
     else:
         yield "The set may be smaller: the search was cut short."
 
@@ -539,7 +539,7 @@ def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
     found = list(dict.fromkeys(rule for each in claim_sets for rule in each.not_judged))
     if found:
         about = _of(claim_sets)
-        yield f"Not checked: {listed(found, len(found))} of {about}. To check these too, {TOGETHER}."
+        yield f"Not checked: {listed(found, len(found))} of {about}. To check them as well, {TOGETHER}."
 
 
 def _of(claim_sets: Sequence[ClaimSetSummary]) -> str:

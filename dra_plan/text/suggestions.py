@@ -402,7 +402,7 @@ def change(of: SuggestedChange) -> str:
             return f"remove {of.resource} from {containers}{_left_to(of)}"
         case ClaimDropped():
             beside = f": {of.beside} asks for the same device" if of.beside else ""
-            return f"remove {of.entry} ({words.asking(of.claim)}) from the pod's claims{beside}"
+            return f"remove entry {of.entry} ({words.asking(of.claim)}) from the pod's resourceClaims{beside}"
         case ReplicasLowered():
             return f"run {of.to} instead of {of.from_} pods"
         case ResourceServed():

@@ -343,7 +343,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.spared:
         place, others = of.spared[0].node_name, words.listed([other(pod) for pod in of.spared])
         yield f"It could preempt {others} on {place}, but its preemptionPolicy is Never."
-        yield "With a PriorityClass whose preemptionPolicy is PreemptLowerPriority, it would do so (tried)."
+        yield "With a PriorityClass whose preemptionPolicy is PreemptLowerPriority, it would do so (this was tested)."
     if of.after_rollout:
         yield f"Its Deployment's update will delete an old pod first; then it fits on {of.after_rollout}."
     if of.until:

@@ -306,7 +306,7 @@ def _differing(of: RequestDevices, one: str = "is available", several: str = "ar
         return f"{left} of {devices or of.devices} {several}"
     if not devices:
         return ""
-    return f"only {of.left} {one if of.left == 1 else several}" if of.left else f"none {one}"
+    return f"only {of.left} {one if of.left == 1 else several}" if of.left else f"no device {one}"
 
 
 def _left(left: int, devices: int, one: str = "is available", several: str = "are available") -> str:
@@ -315,7 +315,7 @@ def _left(left: int, devices: int, one: str = "is available", several: str = "ar
         return f"only {left} of {devices} {one if left == 1 else several}"
     if devices == 1:
         return f"the only device {one.replace('is ', 'is not ').replace('matches', 'does not match')}"
-    return f"{'neither' if devices == 2 else 'none'} of the {devices} {one}"
+    return f"{'neither' if devices == 2 else 'none'} of the {devices} devices {one}"
 
 
 def _available(number: str, left: int) -> str:
@@ -349,12 +349,14 @@ MOST = 6
 def summary(reasons: Sequence[LeadingReason]) -> str:
     """Return a line about many nodes, with the number of nodes for each reason.
 
-    For example, `817 nodes: 304 constraint on pcieRoot, 267 counter memory, 246 too few free.`.
+    For example, `817 nodes: constraint on pcieRoot (571), too few free devices (246).`.
     """
     total = sum(reason.nodes for reason in reasons)
-    told = [f"{reason.nodes} {phrase(reason)}" for reason in reasons[:MOST]]
+    if len(reasons) == 1:
+        return f"{counted(total, 'node')}: {phrase(reasons[0])}."
+    told = [f"{phrase(reason)} ({reason.nodes})" for reason in reasons[:MOST]]
     rest = sum(reason.nodes for reason in reasons[MOST:])
-    told += [f"{rest} other reasons"] if rest else []
+    told += [f"other reasons ({rest})"] if rest else []
     return f"{counted(total, 'node')}: {', '.join(told)}."
 
 
@@ -402,7 +404,7 @@ _NAMED = {
 
 
 _PLAIN = {
-    "in-use": "too few free",
+    "in-use": "too few free devices",
     "selector-false": "selector",
     "too-few-devices": "too few devices",
     "nothing-matches": "no such device",

@@ -51,7 +51,9 @@ def test_the_pod_for_which_a_drain_waits_says_so_in_its_row_and_its_answer(opens
 def test_a_pod_that_stays_pending_says_why_on_each_device(opens: Open) -> None:
     page = opens(_html()).page
     _row(page, "pod/ml/train-1").click()
-    assert _row(page, "pod/ml/train-1").locator(".line").inner_text() == "too few free (0 of 2 for gpu) on 1 node"
+    assert (
+        _row(page, "pod/ml/train-1").locator(".line").inner_text() == "too few free devices (0 of 2 for gpu) on 1 node"
+    )
     assert page.locator(".answer:visible .funnel").count() > 0
     after = page.locator(".card[data-scene='1']").filter(has=page.locator(".title", has_text="gpu-b"))
     assert "in use, by claim ml/train-0-gpu (pod train-0)" in after.locator(".dev", has_text="gpu-1").get_attribute(

@@ -72,7 +72,9 @@ def test_a_claim_and_an_extended_resource_of_one_container(of: str) -> None:
     text = " ".join(str(explanation).split())
     assert f"and {RESOURCE}=1 of container c, which class {GPU} serves, need 2 devices together, 1 is available" in text
     assert f"1. remove {RESOURCE} from container c: its claim asks for the same device" in text
-    assert f"2. remove gpu (template t) from the pod's claims: {RESOURCE} asks for the same device" in text
+    assert (
+        f"2. remove entry gpu (template t) from the pod's resourceClaims: {RESOURCE} asks for the same device" in text
+    )
 
 
 def test_requests_of_different_containers_are_given_up_last() -> None:

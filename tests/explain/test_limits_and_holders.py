@@ -33,7 +33,7 @@ CPU = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "200"}}
     [
         (
             asking(**CPU),
-            "Not checked: resource requests of pod/default/train. To check these too, run `dra-plan schedule --settle`",
+            "Not checked: resource requests of pod/default/train. To check them as well, run `dra-plan schedule",
         ),
         (forty(), "Each row is checked alone: deployment/default/serve needs 40 pods."),
     ],

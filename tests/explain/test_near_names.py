@@ -240,7 +240,7 @@ def test_a_selector_that_only_avoids_the_error_is_not_shown_if_another_name_was_
     assert "With the following expression" not in said
     assert "did you mean model?" in said
     assert "1. correct the selector" in said
-    assert "With the following expression, there is no error, but the claims do not fit (tried):" in text(
+    assert "With the following expression, there is no error, but the claims do not fit (this was tested):" in text(
         reading("speed")
     )
 

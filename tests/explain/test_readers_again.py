@@ -163,7 +163,7 @@ def test_devices_that_do_not_match_are_not_said_to_be_taken() -> None:
     asked = template("t", request("gpu", 'device.attributes["gpu.example.com"].model == "H100"'))
     made = slice_("a", *(device(f"gpu-{index}", model="A100") for index in range(4)))
     said = text([node("a"), device_class(), asked, made, pod("p", templates={"gpu": "t"})])
-    assert "class gpu.example.com; none of the 4 matches.\n" in said
+    assert "class gpu.example.com; none of the 4 devices matches.\n" in said
 
 
 def test_the_control_plane_is_told_in_a_word_and_hides_no_story() -> None:

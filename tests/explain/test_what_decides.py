@@ -121,7 +121,7 @@ def test_every_alternative_is_in_the_line_of_the_nodes() -> None:
         objects += [running(f"w-{name}", name, claims={"g": f"old-{name}"})]
     said = text(*objects)
     assert (
-        "2 nodes: devices: gpu/old needs 2, 0 to 1 available; gpu/new needs 1, none matches "
+        "2 nodes: devices: gpu/old needs 2, 0 to 1 available; gpu/new needs 1, no device matches "
         "b: 1 available (1 in use, by claim default/old-b (pod w-b)) "
         "a: none available (2 in use, by claim default/old-a (pod w-a))"
     ) in said

@@ -43,7 +43,10 @@ def test_a_workload_that_is_a_gang_is_copied_whole() -> None:
     found = told([*NODES, *GANG])
     assert "job/default/train, a gang of 3 pods: 2 pods each on 2 nodes, 1 pod each on 2 nodes.\n" in found
     assert "  2 gangs fit: its own 3 pending pods and 1 more.\n" in found
-    assert "  Of one more gang, 2 of 3 pods find a node; the next one does not:\n  Why not one more:\n    " in found
+    assert (
+        "  Of one more gang, 2 of 3 pods find a node; the next one does not:\n  What prevents one more copy:\n    "
+        in found
+    )
     assert "A gang is copied with all its pods." in found
 
 

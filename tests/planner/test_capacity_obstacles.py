@@ -100,9 +100,9 @@ def test_each_node_says_what_it_lacks() -> None:
     cluster = Cluster.of(objects)
     told = str(cluster.capacity(pod("wants", cpu="1", templates={"gpu": "two"})))
     assert (
-        "  Why not one more:\n"
-        "    a (1 copy): too few free (1 of 2 for r)\n"
-        "    b (1 copy): too few free (0 of 2 for r)\n"
+        "  What prevents one more copy:\n"
+        "    a (1 copy): too few free devices (1 of 2 for r)\n"
+        "    b (1 copy): too few free devices (0 of 2 for r)\n"
         "    c: cpu: needs 1, 0.1 free; cannot allocate all claims\n"
         "    bare: no devices\n"
     ) in told
@@ -115,7 +115,7 @@ def test_many_nodes_that_lack_the_same_share_a_line() -> None:
         objects += [node(name, cpu="4" if at < 4 else f"{at}00m"), slice_(name, *"stuv"[: at if at < 4 else 4])]
     told = str(Cluster.of(objects).capacity(pod("wants", cpu="1", templates={"gpu": "four"})))
     assert (
-        "  Why not one more:\n"
+        "  What prevents one more copy:\n"
         "    b, c and d: too few devices (at most 3 of 4 for r)\n"
         "    e, f, g and h: cpu: needs 1, at most 0.7 free\n"
         "    a: no devices\n"
@@ -128,7 +128,7 @@ def test_what_fits_although_the_scheduler_stops_with_an_error_is_no_contradictio
     for name, attributes in {"a": {}, "b": {"model": {"string": "A100"}}}.items():
         objects += [node(name), slice_(name, device("x", attributes=attributes))]
     told = str(Cluster.of(objects).capacity(WANTS))
-    assert "pod/default/wants: kube-scheduler binds none.\n  without the error, 1 would fit: 1 on b\n" in told
+    assert "pod/default/wants: kube-scheduler binds no copies.\n  without the error, 1 would fit: 1 on b\n" in told
 
 
 def test_what_ran_out_is_about_the_nodes_with_copies() -> None:

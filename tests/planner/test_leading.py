@@ -21,7 +21,11 @@ PARTS = [device("gpu-0", consumes={"card": {"memory": "2Gi"}})]
 NUMAS = slice_("a", device("gpu-0", numa=0), device("gpu-1", numa=1))
 
 CASES: dict[str, tuple[list[Object], Object, str]] = {
-    "in-use": ([gpus("a", "A100"), allocated("old", "a/gpu-0")], request("gpu"), "too few free (0 of 1 for gpu)"),
+    "in-use": (
+        [gpus("a", "A100"), allocated("old", "a/gpu-0")],
+        request("gpu"),
+        "too few free devices (0 of 1 for gpu)",
+    ),
     "selector-false": (
         [gpus("a", "A100")],
         request("gpu", cel(' .model == "B200"')),
@@ -99,7 +103,10 @@ def test_many_nodes_are_summed_up_first() -> None:
     objects = [*(node(f"n{number:02}") for number in range(16)), device_class(), *slices]
     objects += [allocated(f"old-{number}", f"n{number:02}/gpu-0") for number in range(15) if number % 3 == 2]
     told = explain([*objects, claim("train", request("gpu", cel(' .model == "A100"')))])
-    assert "  16 nodes: 5 too few free, 5 taint hot, 5 selector on model, 1 no devices." in str(told).splitlines()
+    assert (
+        "  16 nodes: too few free devices (5), taint hot (5), selector on model (5), no devices (1)."
+        in str(told).splitlines()
+    )
 
 
 @pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
@@ -119,10 +126,12 @@ def test_what_is_not_the_same_on_all_nodes_is_told_as_a_bound() -> None:
     held = [allocated("old-a", "a/gpu-0"), *(allocated(f"old-b{at}", f"b/gpu-{at}") for at in range(2))]
     slices = [slice_(name, *(device(f"gpu-{at}") for at in range(number))) for name, number in (("a", 4), ("b", 2))]
     objects = [node("a"), node("b"), device_class(), *slices, *held]
-    assert "too few free (at most 3 of 4 for all)" in str(
+    assert "too few free devices (at most 3 of 4 for all)" in str(
         allocate([*objects, claim("train", request("all", allocationMode="All"))])
     )
-    assert "too few free (at most 3 of 4 for gpu)" in str(allocate([*objects, claim("train", request("gpu", count=4))]))
+    assert "too few free devices (at most 3 of 4 for gpu)" in str(
+        allocate([*objects, claim("train", request("gpu", count=4))])
+    )
     [leading] = allocate([*objects, claim("train", request("all", allocationMode="All"))]).to_dict()["claimSets"][0][
         "leading"
     ]
@@ -140,4 +149,4 @@ def test_what_is_not_the_same_on_all_nodes_is_told_as_a_bound() -> None:
     ]
     objects = [node("a"), node("b"), device_class(), *slices, *held]
     told = str(allocate([*objects, claim("train", request("all", allocationMode="All"))]))
-    assert "too few free (0 of 2 to 4 for all)" in told
+    assert "too few free devices (0 of 2 to 4 for all)" in told

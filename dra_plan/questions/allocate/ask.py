@@ -39,11 +39,11 @@ def allocate(cluster: LoadedCluster, *owners: str, **options: Unpack[AllocateOpt
     `selector` is planned. If `together` is set, all selected claims form one claim set.
 
     A claim set does not fit on a node that is cordoned, tainted or excluded by the pod's own rules, unless
-    `devices_only` is set. `explain` fills in the `reasons` why nodes do not fit. `max_steps` limits each search, and
-    `timeout` limits the total time in seconds; the results of unfinished searches are Undecided. The claim sets are
-    divided among `jobs` processes. `competing` adds the result of scheduling all pods of the claim sets together,
-    including replicas; it cannot be combined with `nodes`, `together` or `devices_only`. If there are no Node objects,
-    `infer_nodes` creates them from the slices.
+    `devices_only` is set. If `explain` is set, the results say in `reasons` why nodes do not fit. `max_steps` limits
+    each search, and `timeout` limits the total time in seconds; the results of unfinished searches are Undecided. The
+    claim sets are divided among `jobs` processes. `competing` adds the result of scheduling all pods of the claim sets
+    together, including replicas; it cannot be combined with `nodes`, `together` or `devices_only`. If there are no Node
+    objects, `infer_nodes` creates them from the slices.
 
     `progress` is called with every result. If there is only one search, `probe` is called for each of its steps. Raises
     UsageError for an unknown owner or node, and InputError for input without nodes.

@@ -111,10 +111,10 @@ def _captions(document: CapacityDocument) -> list[Part]:
     if not document.items:
         return []
     mixed = document.mix is not UNSET
-    turns = ", each in turn" if mixed else ""
+    turns = ", taking turns with the other workloads" if mixed else ""
     pending = ", including pending replicas" if any(item.pending for item in document.items) else ""
-    copies = f"COPIES: how many more pods like this kube-scheduler can bind, one after another{turns}{pending}."
-    best = " POSSIBLE: how many would fit with the best choice of nodes and devices."
+    copies = f"COPIES: the number of further pods that kube-scheduler can bind, one after another{turns}{pending}."
+    best = " POSSIBLE: the number of pods that would fit with the best choice of nodes and devices."
     sought = any(item.possible is not None for item in document.items)
     gangs = " A gang is copied with all its pods." if any(item.gang is not None for item in document.items) else ""
     return [copies + (best if sought else "") + gangs, *_said(document.items)]
@@ -184,7 +184,7 @@ def _spread(item: OwnerCapacity) -> str:
     evicted = item.scheduled.evicted
     if evicted:
         parts.append(f"{len(evicted)} running {'pod has' if len(evicted) == 1 else 'pods have'} to be evicted for them")
-    none = "not known" if at_least([item]) else "kube-scheduler binds none" if _is_open(item) else "no copies fit"
+    none = "not known" if at_least([item]) else "kube-scheduler binds no copies" if _is_open(item) else "no copies fit"
     size = f", a gang of {counted(gang.pods, 'pod')}" if gang is not None else ""
     return f"{copied_owner(item.owner)}{size}: {', '.join(parts) or none}."
 
@@ -360,7 +360,7 @@ def _models(of: list[DevicesInUse]) -> str:
     return f"{of[0].driver} {listed(models)}" if models else of[0].driver
 
 
-WHY_NOT = "Why not one more"
+WHY_NOT = "What prevents one more copy"
 
 
 def lines(of: NextCopy, noun: str = "copy", plural: str = "copies") -> Iterator[str]:
@@ -368,8 +368,8 @@ def lines(of: NextCopy, noun: str = "copy", plural: str = "copies") -> Iterator[
 
     `noun` and `plural` name what nodes hold.
     """
-    told = list(shortages.lines(of.by_node, noun, plural))
-    yield from ([f"  {WHY_NOT}: {told[0]}"] if len(told) == 1 else [f"  {WHY_NOT}:", *(f"    {line}" for line in told)])
+    yield f"  {WHY_NOT}:"
+    yield from (f"    {line}" for line in shortages.lines(of.by_node, noun, plural))
     for tried in of.suggestions[:MOST_SUGGESTIONS]:
         yield f"  To fit {_gain(tried.more)}: {_suggestion(tried)}."
     if of.sought and not of.suggestions:
@@ -381,7 +381,7 @@ def _suggestion(of: TriedChanges) -> str:
     [first, *others] = of.changes
     if isinstance(first, PodsGone) and first.on == of.node and not others:
         return suggestions.change(first)
-    return suggestions.suggestion(of, "the new copy" if of.more <= 1 else "the first of them")
+    return suggestions.suggestion(of, "the new copy" if of.more <= 1 else "the first new copy")
 
 
 def _gain(more: int) -> str:

@@ -67,9 +67,9 @@ class MaintainOptions(Bounded, Allotted, total=False):
 def maintain(cluster: LoadedCluster, **options: Unpack[MaintainOptions]) -> MaintenancePlan:
     """Return the waves in which these nodes can be drained and returned to service.
 
-    After each wave, every pod that was running before the wave is running on a node that the scheduler chose.
-    Disruption budgets are respected as by `kubectl drain`. If a budget allows no further eviction now, its pods are
-    evicted later, when the replacements of other pods are ready.
+    After each wave, every pod that was running before the wave is running on a node that the scheduler chose. As with
+    `kubectl drain`, disruption budgets are respected. If a budget allows no further eviction now, its pods are evicted
+    later, when the replacements of other pods are ready.
 
     `surge` adds temporary nodes, given as N=NODE or N=FILE. Temporary nodes are drained last and then removed. `to`
     contains new ResourceSlices and Nodes for the drained nodes. A driver's new slices replace all of its slices on the

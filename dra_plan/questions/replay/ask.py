@@ -74,9 +74,8 @@ def replay(
 
     `events` are steps such as {"create": object, "time": 60, "runs": 3600}; see docs/replay.md. `config` is a decoded
     KubeSchedulerConfiguration. `policy` is the name of a scheduling policy from docs/replay.md. `against` is another
-    policy or configuration, to which the first is compared. If `orders` is greater than 1, the simulation is repeated
-    with this number of different node orders, and each figure is a range. The repetitions are divided among `jobs`
-    processes.
+    policy or configuration for comparison. If `orders` is greater than 1, the simulation is repeated with this number
+    of different node orders, and each figure is a range. The repetitions are divided among `jobs` processes.
 
     Samples are taken at the times in `at` (in seconds after the start) or every `every` seconds, and at the end.
     `namespace` and `selector` restrict which of the initially pending pods are scheduled; pods that arrive later are
