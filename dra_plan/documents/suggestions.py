@@ -346,6 +346,24 @@ class ResourceDropped(DocumentPart, frozen=True, kw_only=True):
     ] = False
 
 
+class PriorityRaised(DocumentPart, frozen=True, kw_only=True):
+    """The pods get a PriorityClass with a higher value. They then preempt the pods in `evicts` of the suggestion."""
+
+    code: Annotated[str, one_of("raise-priority")]
+    priority_class: Text
+    value: int
+    is_new: Annotated[bool, Meta(description="Whether the PriorityClass has to be created.")] = False
+    placed: Annotated[
+        list[str], Meta(description="The preempted pods whose replacements would get other nodes, as NAMESPACE/NAME.")
+    ] = []
+    without_place: Annotated[
+        list[str], Meta(description="The preempted pods whose replacements would get no node, as NAMESPACE/NAME.")
+    ] = []
+    not_recreated: Annotated[
+        list[str], Meta(description="The preempted pods without a controller, which nothing recreates.")
+    ] = []
+
+
 class ClaimDropped(DocumentPart, frozen=True, kw_only=True):
     """One of the pod's claims is removed, because other requests of the pod compete for the same devices."""
 
@@ -400,12 +418,13 @@ class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
 class ClaimTemplated(DocumentPart, frozen=True, kw_only=True):
     """Each pod gets its own claim instead of sharing one with other pods.
 
-    The claims are created from a new template with the spec of the shared claim.
+    The claims are created from a template with the spec of the shared claim, which may exist or is new.
     """
 
     code: Annotated[str, one_of("use-claim-template")]
     shared: Annotated[ClaimName, Meta(description="The claim that the pods currently use.")]
-    template: Annotated[str, Meta(description="The name of the new ResourceClaimTemplate.")]
+    template: Annotated[str, Meta(description="The name of the ResourceClaimTemplate.")]
+    exists: Annotated[bool, Meta(description="Whether the template is in the input already.")] = False
     kept_by: Annotated[
         list[str],
         Meta(
@@ -433,6 +452,20 @@ class ResourceServed(DocumentPart, frozen=True, kw_only=True):
     resource: str
 
 
+class ResourceClaimed(DocumentPart, frozen=True, kw_only=True):
+    """A container gets devices by a claim from a template, instead of an extended resource that nodes lack."""
+
+    code: Annotated[str, one_of("claim-resource")]
+    resource: str
+    amount: Amount
+    container: str
+    class_: Annotated[str, Meta(description="The device class that the claim requests.")]
+    entry: Annotated[Text, Meta(description="The name of the claim in the pod's resourceClaims.")]
+    namespace: str
+    template: Annotated[str, Meta(description="The name of the ResourceClaimTemplate.")]
+    exists: Annotated[bool, Meta(description="Whether the template is in the input already.")] = False
+
+
 class QuotaRaised(DocumentPart, frozen=True, kw_only=True):
     """A ResourceQuota allows more of a resource."""
 
@@ -452,8 +485,13 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
     pods: list[str] = []
     stays: Annotated[
         str,
-        one_of("", "NoController", "DaemonSet", "Static", "Leaving"),
-        Meta(description="If no pod with the claim can be moved: the reason why the first of them cannot."),
+        one_of("", "NoController", "DaemonSet", "Static", "Leaving", "WithoutPlace"),
+        Meta(
+            description=(
+                "If no pod with the claim can be moved: the reason why the first of them cannot. WithoutPlace: no node "
+                "takes the pods that a controller creates instead."
+            )
+        ),
     ] = ""
 
 
@@ -462,9 +500,10 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
 
     `await-pods`: the pods are being deleted and will end. `force-delete-pods`: the pods are being deleted but do not
     end, because their node does not report. `remove-pods`: the pods are running and have to be deleted or moved.
+    `restart-pods`: the pods are running and have to be deleted, and all the pods that replace them get nodes.
     """
 
-    code: Annotated[str, one_of("await-pods", "force-delete-pods", "remove-pods")]
+    code: Annotated[str, one_of("await-pods", "force-delete-pods", "restart-pods", "remove-pods")]
     pods: Annotated[list[str], Meta(description="The pods, as NAMESPACE/NAME.", min_length=1)]
     on: Annotated[Text, Meta(description="The node of the pods.")]
     until: Annotated[str, Meta(description="`await-pods`: the time at which the last grace period ends.")] = ""
@@ -482,6 +521,10 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = ""
+    then_on: Annotated[
+        list[Text],
+        Meta(description="`restart-pods`: the nodes that take the replacements, in the order of `pods`."),
+    ] = []
 
 
 class VolumeFreed(DocumentPart, frozen=True, kw_only=True):
@@ -547,6 +590,8 @@ SuggestedChange = (
     | ClaimTemplated
     | ResourceRenamed
     | ResourceServed
+    | ResourceClaimed
+    | PriorityRaised
     | QuotaRaised
     | ClaimReleased
     | PodsGone
@@ -579,6 +624,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "resume-job": WorkloadStarted,
     "rename-capacity": CapacityChanged,
     "rename-resource": ResourceRenamed,
+    "claim-resource": ResourceClaimed,
     "serve-resource": ResourceServed,
     "wait-for-slice": PoolAwaited,
     "enable-gate": GateEnabled,
@@ -603,6 +649,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "relax-affinity": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
     "change-host-port": HostPortChanged,
+    "restart-pods": PodsGone,
     "drop-host-port": PodRuleRelaxed,
     "drop-node-requirement": NodeRequirementDropped,
     "loosen-selector": SelectorChanged,
@@ -613,6 +660,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "add-node": NodeAdded,
     "remove-pods": PodsGone,
     "release-claim": ClaimReleased,
+    "raise-priority": PriorityRaised,
     "tolerate-taint": TaintTolerated,
     "label-node": NodeLabelled,
     "drop-request": RequestDropped,
@@ -625,10 +673,12 @@ The changes come in this order:
 
 1. A node with free capacity accepts the pod.
 2. A mistake is corrected.
-3. Less or something else is requested, or a rule of the pod is dropped. This costs nobody else anything.
-4. A node is added.
-5. Devices are taken from other pods.
-6. A rule that affects others is changed, a request is removed, or there are fewer pods.
+3. Less or something else is requested. This costs nobody else anything.
+4. A running pod is restarted on another node, or with other devices.
+5. A rule or requirement of the pod is dropped.
+6. A node is added.
+7. Devices are taken from other pods.
+8. A rule that affects others is changed, a request is removed, or there are fewer pods.
 """
 
 

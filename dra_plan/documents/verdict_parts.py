@@ -230,6 +230,15 @@ class DefaultedRequest(DocumentPart, frozen=True, kw_only=True):
     limit_range: str
 
 
+class ClaimableDevices(DocumentPart, frozen=True, kw_only=True):
+    """Free devices on nodes that lack an extended resource: pods with a claim for the class may have them."""
+
+    resource: Text
+    class_: str
+    devices: Annotated[Amount, Meta(description="The number of these devices, or 0 if some are parts of others.")]
+    nodes: Annotated[list[str], Meta(description="The nodes with such devices.", min_length=1)]
+
+
 class LeavingClaim(DocumentPart, frozen=True, kw_only=True):
     """A pod's ResourceClaim that is being deleted, which no new pod may use."""
 

@@ -26,6 +26,7 @@ from .verdict_parts import (
     AloneVerdict,
     AwaitedCondition,
     BindingPod,
+    ClaimableDevices,
     ClaimOfLostNode,
     DefaultedRequest,
     FullClaim,
@@ -106,6 +107,15 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         ),
     ] = []
     near_queue: Annotated[str, Meta(description="The queue in `queues` with a similar name.")] = ""
+    gate_controllers: Annotated[
+        list[UnreadyPod],
+        Meta(
+            description=(
+                "SchedulingGates, Suspended: the pods of the controller that removes the gates, if it was found and "
+                "none of its pods is ready."
+            )
+        ),
+    ] = []
     held: Annotated[
         list[str],
         Meta(
@@ -294,6 +304,15 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = False
+    claimable: Annotated[
+        list[ClaimableDevices],
+        Meta(
+            description=(
+                "If nodes lack an extended resource that the pod requests: the free devices there of classes of the "
+                "same vendor."
+            )
+        ),
+    ] = []
     volumes_apart: Annotated[VolumesApart | None, Meta(description="Two volumes that no node can use together.")] = None
     shared_claims: Annotated[
         list[SharedClaim], Meta(description="The claims that the pod shares with the other pods of its controller.")
@@ -349,6 +368,15 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = []
+    moves_help: Annotated[
+        Amount,
+        Meta(
+            description=(
+                "The number of running pods on one node which, if all of them move to other nodes, make room. It is 0 "
+                "if no such pods were found, or if a suggestion restarts a pod."
+            )
+        ),
+    ] = 0
     scheduled: Annotated[
         PodOutcome | Literal[""], Meta(description="For a pod: the outcome that `schedule` prints.")
     ] = ""

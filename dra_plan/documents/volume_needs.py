@@ -125,6 +125,11 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     ] = ""
 
     @property
+    def awaits_default(self) -> bool:
+        """Whether the volume controller is about to give the claim the default StorageClass."""
+        return self.classless and bool(self.default_class)
+
+    @property
     def is_open(self) -> bool:
         """Whether the claim is not bound to an existing volume."""
         return not self.volume or self.pending or self.volume_missing

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 from msgspec.structs import replace
 
 from dra_plan.allocator import View
 from dra_plan.allocator.requests import Want
-from dra_plan.api.core import ContainerStatus, Node, Pod, PodSpec
+from dra_plan.api.core import Node, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
 from dra_plan.api.resource import ResourceClaim
@@ -24,12 +23,26 @@ from dra_plan.api.selectors import node_matches, requirement_holds, selector_tex
 from dra_plan.api.well_known import INSTANCE_TYPE
 from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.cel.parts import strings
-from dra_plan.claims.owners import ended, is_ready, pod_spec, wanted, why_waiting
+from dra_plan.claims.owners import ended, is_ready, pod_spec, wanted
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.reasons import UnreadyPod
 from dra_plan.documents.stories import DriverPod, MissingDriver
 from dra_plan.documents.volume_needs import PodlessWorkload
 from dra_plan.explanation.funnel import NodeOffer
+from dra_plan.explanation.unready_pods import (
+    FAULTS,
+    MOST_FOUND,
+    STARTING,
+    all_unready,
+    fault,
+    is_controller,
+    is_manager,
+    likeness,
+    provisions,
+    telling_parts,
+    unready_among,
+    unready_pod,
+)
 from dra_plan.scheduler.new_pods import daemon_node
 from dra_plan.scheduler.plugins.node_affinity import required_terms
 from dra_plan.scheduler.plugins.node_checks import untolerated
@@ -37,17 +50,8 @@ from dra_plan.scheduler.plugins.node_checks import untolerated
 MOST_NODES = 50
 """The maximum number of a group's nodes on which pods are examined."""
 
-MOST_FOUND = 2
-"""The maximum number of DaemonSets that are named for a driver."""
-
 _PLUGINS = "/var/lib/kubelet/plugins"
 """The directories in which a driver registers with the kubelet."""
-
-REPAIRABLE = ("fault", "pending", "not-ready")
-"""The states of a pod that can be repaired."""
-
-FAULTS = (*REPAIRABLE, "deleted")
-"""The states of a pod that exists and is not ready."""
 
 _FIRST = (*FAULTS, "absent", "taint", "label")
 """The states of a driver's pod on a node, those first that say most."""
@@ -140,9 +144,9 @@ class DriverPods:
         found = [
             unready_pod(pod, node)
             for key, pod in sorted(self._unready.get(node, {}).items())
-            if any(_likeness(driver, key, pod) for driver in drivers & texts or drivers)
+            if any(likeness(driver, key, pod) for driver in drivers & texts or drivers)
         ]
-        return [one for one in found if one.container and one.reason not in _STARTING][:MOST_FOUND]
+        return [one for one in found if one.container and one.reason not in STARTING][:MOST_FOUND]
 
     def _texts(self, claims: Iterable[ResourceClaim]) -> set[str]:
         """Return the string constants in the selectors of the claims and of their classes."""
@@ -160,7 +164,7 @@ class DriverPods:
         """
         domain = taint.partition("/")[0].removeprefix("node.")
         unready = self._unready.get(node, {})
-        alike = {key: _likeness(domain, key, pod) for key, pod in unready.items()}
+        alike = {key: likeness(domain, key, pod) for key, pod in unready.items()}
         best = min((key for key in alike if alike[key]), key=lambda key: (-alike[key], key), default=None)
         return unready_pod(unready[best], node) if best is not None else None
 
@@ -197,21 +201,16 @@ class DriverPods:
         for one in self._inventory.slices:
             if kind.lower() in one.spec.driver.replace("-", "").replace(".", ""):
                 places.setdefault(one.spec.driver, set()).update(filter(None, [one.spec.node_name]))
-        found: dict[str, UnreadyPod] = {}
+        found: dict[str, Pod] = {}
         for driver, nodes in places.items():
             spaces = {namespace for namespace, _ in self._publishing(driver, frozenset(nodes))}
-            for pod in self._inventory.pods:
-                if pod.metadata.namespace in spaces and not is_ready(pod) and _is_controller(pod, driver):
-                    found[pod.key] = unready_pod(pod, pod.spec.node_name)
-        return sorted(found.values(), key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
+            there = (pod for pod in self._inventory.pods if pod.metadata.namespace in spaces)
+            found |= {pod.key: pod for pod in there if is_controller(pod, driver)}
+        return unready_among(found.values())
 
     def unready_managers(self) -> list[UnreadyPod]:
         """Return the pods of kube-controller-manager, if the input has some and none of them is ready."""
-        found = [pod for pod in self._inventory.pods if _is_manager(pod) and not ended(pod)]
-        if any(map(is_ready, found)):
-            return []
-        told = (unready_pod(pod, pod.spec.node_name) for pod in found)
-        return sorted(told, key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
+        return all_unready([pod for pod in self._inventory.pods if is_manager(pod)])
 
     def unready_provisioners(self, provisioner: str) -> list[UnreadyPod]:
         """Return the pods of a volume provisioner if none of them is ready. Crashing pods come first.
@@ -222,10 +221,8 @@ class DriverPods:
         """
         known = self._provisioners.get(provisioner)
         if known is None:
-            parts = _telling_parts(provisioner)
-            found = [pod for pod in self._inventory.pods if parts and not ended(pod) and _provisions(pod, parts)]
-            unready = [] if any(map(is_ready, found)) else [unready_pod(pod, pod.spec.node_name) for pod in found]
-            known = sorted(unready, key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
+            parts = telling_parts(provisioner)
+            known = all_unready([pod for pod in self._inventory.pods if parts and provisions(pod, parts)])
             self._provisioners[provisioner] = known
         return known
 
@@ -235,12 +232,12 @@ class DriverPods:
         Return None if the input has pods of the provisioner, or no pods at all in the namespace of the workload.
         """
         if provisioner not in self._podless:
-            self._podless[provisioner] = self._podless_of(_telling_parts(provisioner))
+            self._podless[provisioner] = self._podless_of(telling_parts(provisioner))
         return self._podless[provisioner]
 
     def _podless_of(self, parts: set[str]) -> PodlessWorkload | None:
         pods = [pod for pod in self._inventory.pods if not ended(pod)]
-        if not parts or any(_provisions(pod, parts) for pod in pods):
+        if not parts or any(provisions(pod, parts) for pod in pods):
             return None
         namespaces = {pod.metadata.namespace for pod in pods}
         for one in sorted(self._inventory.workloads, key=lambda one: (one.metadata.namespace, one.metadata.name)):
@@ -249,7 +246,7 @@ class DriverPods:
             namespace, name, replicas = one.metadata.namespace, one.metadata.name, wanted(one, []).number
             template = pod_template(one)
             metadata = replace(template.metadata, namespace=namespace, name=name)
-            if _provisions(Pod(metadata=metadata, spec=template.spec), parts) and (
+            if provisions(Pod(metadata=metadata, spec=template.spec), parts) and (
                 not replicas or namespace in namespaces
             ):
                 return PodlessWorkload(kind=one.kind, namespace=namespace, name=name, replicas=replicas)
@@ -263,14 +260,14 @@ class DriverPods:
         found = [key for key, pods in self._daemons.items() if nodes <= pods.keys()]
         examples = {key: next(iter(self._daemons[key].values())) for key in found}
         plugins = [key for key in found if _is_plugin(examples[key])] or found
-        alike = {key: _likeness(driver, key, examples[key]) for key in plugins}
+        alike = {key: likeness(driver, key, examples[key]) for key in plugins}
         most = max(alike.values(), default=0)
         nearest = [key for key in plugins if alike[key] == most]
         return nearest if most else [key for key in nearest if not self._is_of_other_driver(key, examples[key])]
 
     def _is_of_other_driver(self, key: tuple[str, str], pod: Pod) -> bool:
         """Return whether a DaemonSet has something in common with the name of any driver in the input."""
-        return any(_likeness(driver, key, pod) for driver in self._drivers)
+        return any(likeness(driver, key, pod) for driver in self._drivers)
 
     @cached_property
     def _drivers(self) -> frozenset[str]:
@@ -309,7 +306,7 @@ class DriverPods:
         pod = self._daemons[daemon_set].get(node.metadata.name)
         whole = replace(whole, lacking=[node.metadata.name])
         if pod is not None:
-            return None if is_ready(pod) else replace(whole, **_fault(pod))
+            return None if is_ready(pod) else replace(whole, **fault(pod))
         workload = self._workloads.get(daemon_set)
         if workload is None:
             return replace(whole, state="absent")
@@ -354,110 +351,9 @@ def _joined(found: Iterable[DriverPod]) -> Iterator[DriverPod]:
     return (replace(one, lacking=names) for one, names in nodes)
 
 
-def _is_manager(pod: Pod) -> bool:
-    """Return whether it is a pod of kube-controller-manager, as kubeadm and others label it."""
-    component = (pod.metadata.labels or {}).get("component")
-    return pod.metadata.namespace == "kube-system" and component == "kube-controller-manager"
-
-
 def _is_plugin(pod: Pod) -> bool:
     paths = (volume.get("hostPath") for volume in pod.spec.volumes)
     return any(isinstance(path, dict) and str(path.get("path", "")).startswith(_PLUGINS) for path in paths)
-
-
-def _is_controller(pod: Pod, driver: str) -> bool:
-    """Return whether the pod may run a driver's controller: a Deployment or StatefulSet, named alike, has it."""
-    by = pod.metadata.controller
-    if by is None or by.kind not in ("ReplicaSet", "Deployment", "StatefulSet") or ended(pod):
-        return False
-    return _likeness(driver, ("", pod.metadata.name), pod) > 0
-
-
-_COMMON = frozenset(("com", "net", "org", "io", "k8s", "sigs", "dra", "driver", "device", "example", "gpu", "nic"))
-"""The parts of drivers' names that say nothing about the DaemonSet."""
-
-
-def _likeness(driver: str, key: tuple[str, str], pod: Pod) -> int:
-    """Return how much a DaemonSet has in common with the name of a driver: its own name counts most, then images.
-
-    A path with the whole name, such as the driver's directory of plugins, outweighs the names.
-    """
-    paths = (volume.get("hostPath") for volume in pod.spec.volumes)
-    if any(isinstance(path, dict) and driver in str(path.get("path", "")).split("/") for path in paths):
-        return 100
-    own, images = " ".join((*key, *_own_texts(pod))), _images(pod)
-    words = {driver, driver.replace(".", ""), *driver.split(".")} - _COMMON
-    return sum(10 * (word in own) + (word in images) for word in words)
-
-
-def _own_texts(pod: Pod) -> Iterable[str]:
-    return (*(pod.metadata.labels or {}).values(), *(one.name for one in pod.spec.containers))
-
-
-def _images(pod: Pod) -> str:
-    return " ".join(one.image for one in pod.spec.containers)
-
-
-_COMMON_OF_STORAGE = frozenset(("csi", "storage", "kubernetes"))
-"""The parts of provisioners' names that say nothing about their pods."""
-
-_SHORTEST = 3
-"""The length of the shortest part of a name that is told apart from parts of other words."""
-
-
-def _telling_parts(provisioner: str) -> set[str]:
-    """Return the parts of a provisioner's name that are not common; none if one is too short to be found in a text."""
-    name = provisioner.removeprefix("cluster.local/").replace("/", ".")
-    parts = set(name.split(".")) - _COMMON - _COMMON_OF_STORAGE
-    return parts if all(len(part) >= _SHORTEST for part in parts) else set()
-
-
-def _provisions(pod: Pod, parts: set[str]) -> bool:
-    named = (pod.metadata.namespace, pod.metadata.name, *_own_texts(pod), _images(pod))
-    kinds = (text for one in pod.spec.containers for text in (one.name, one.image.rpartition("/")[2]))
-    whole = " ".join(named)
-    return any("provisioner" in text for text in kinds) and all(part in whole for part in parts)
-
-
-def unready_pod(pod: Pod, node: str) -> UnreadyPod:
-    """Return a pod that is not ready, with the reason and message of its first waiting container."""
-    told, waiting = _fault(pod), _waiting(pod)
-    return UnreadyPod(
-        pod=pod.key,
-        node=node,
-        reason=told.get("reason", ""),
-        message=told.get("message", ""),
-        container=waiting.name if waiting is not None and "reason" in told else "",
-    )
-
-
-def _fault(pod: Pod) -> dict[str, Any]:
-    """Return the state of a pod that is not ready, with the reason of the first container that waits."""
-    if not pod.spec.node_name:
-        said = next((one.message for one in pod.status.conditions if one.type == "PodScheduled"), "")
-        return {"pod": pod.key, "state": "pending", "message": said}
-    if pod.metadata.deletion_timestamp is not None:
-        return {"pod": pod.key, "state": "deleted"}
-    status = _waiting(pod)
-    if status is not None and status.state.waiting is not None:
-        reason = status.state.waiting.reason
-        return {"pod": pod.key, "state": "fault", "reason": reason, "message": why_waiting(status)}
-    return {"pod": pod.key, "state": "not-ready"}
-
-
-def _waiting(pod: Pod) -> ContainerStatus | None:
-    """Return the first container that waits for something else than another container; None if there is none."""
-    for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
-        if status.state.waiting is not None and status.state.waiting.reason not in _LATER:
-            return status
-    return None
-
-
-_LATER = ("", "PodInitializing")
-"""The reasons of containers that wait for another one."""
-
-_STARTING = ("ContainerCreating",)
-"""The reasons of containers that may still start without any help."""
 
 
 def _wanted_labels(spec: PodSpec, node: Node) -> str:

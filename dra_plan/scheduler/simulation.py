@@ -1,8 +1,7 @@
 """A simulation, which connects an input, the cluster built from it, and the scheduler with its profiles.
 
 The first part is the scheduler, which takes pods from the queue, runs their cycles and binds them. The second part is
-the simulation, which reads the configuration, builds the profiles and passes pods to the scheduler.
-`scheduler/simulate.py` runs later states of the cluster and collects the result.
+the simulation, which builds the profiles and passes pods to the scheduler. `scheduler/simulate.py` runs later states.
 """
 
 from __future__ import annotations
@@ -596,7 +595,6 @@ def _registry(config: configuration.Configuration, extra: Registry | None) -> Re
 
 def _times(inventory: Inventory) -> set[str | None]:
     pods, claims = inventory.pods, inventory.claims
-    times = {each.metadata.creation_timestamp for objects in (pods, claims) for each in objects}
-    times.update({pod.status.start_time for pod in pods})
-    times.update({made.allocation_timestamp for claim in claims if (made := claim.allocation) is not None})
-    return times
+    created = (each.metadata.creation_timestamp for objects in (pods, claims) for each in objects)
+    allocated = (made.allocation_timestamp for claim in claims if (made := claim.allocation) is not None)
+    return {*created, *(pod.status.start_time for pod in pods), *allocated}

@@ -61,7 +61,7 @@ def unready_sentence(of: UnreadyPod, whose: str = "its ") -> str:
     """Return why a pod is not ready and, if a container crashes, the command that shows the container's log."""
     pod = f"{whose}pod {of.pod}"
     if not of.node:
-        return f"{words.capital(pod)} is Pending."
+        return f"{words.capital(pod)} is Pending{words.in_brackets(of.message)}."
     if not of.container:
         return f"{words.capital(pod)} on {of.node} is not ready."
     if of.reason != CRASHING:

@@ -33,9 +33,11 @@ from dra_plan.documents.suggestions import (
     PodSelectorChanged,
     PodsGone,
     PoolAwaited,
+    PriorityRaised,
     QuotaRaised,
     ReplicasLowered,
     RequestDropped,
+    ResourceClaimed,
     ResourceDropped,
     ResourceLowered,
     ResourceRenamed,
@@ -75,6 +77,26 @@ def _after(of: TriedChanges) -> Iterator[str]:
         yield from (f"find out first why {failing(one)}" for one in of.failing)
     if any(isinstance(one, PodsGone) and one.stays == "WithoutPlace" for one in of.changes):
         yield "the removed pod's replacement would have no node"
+    if any(one.stays == "WithoutPlace" for one in released):
+        yield _WITHOUT_PLACE
+    for change in of.changes:
+        if isinstance(change, PriorityRaised):
+            yield from _preempted(change)
+
+
+def _preempted(of: PriorityRaised) -> Iterator[str]:
+    """Yield what becomes of the pods that are preempted."""
+    if of.without_place:
+        yield f"no node would take the replacement of {words.listed(of.without_place)}"
+    elif len(of.placed) == 1:
+        yield "the evicted pod's replacement fits on another node"
+    elif of.placed:
+        yield "the evicted pods' replacements fit on other nodes"
+    if of.not_recreated:
+        yield f"nothing recreates {words.listed(of.not_recreated)}"
+
+
+_CLASS_FIELD = "priorityClassName"
 
 
 def _is_recreated_by_nothing(releases: Sequence[ClaimReleased]) -> bool:
@@ -179,8 +201,15 @@ def _likeness(of: TriedChanges) -> object:
         if isinstance(one, NodeTaintMet):
             told.append(one.taint)
         else:
-            told.append((ClaimReleased, bool(one.pods)) if isinstance(one, ClaimReleased) else one)
+            told.append(_likeness_of_pods(one))
     return repr((told, of.would_bind, of.evicts))
+
+
+def _likeness_of_pods(of: SuggestedChange) -> object:
+    """Return what changes of other pods in one line agree on: what becomes of the pods; other changes agree wholly."""
+    if isinstance(of, ClaimReleased):
+        return ClaimReleased, bool(of.pods), of.stays == "WithoutPlace"
+    return (of.code, len(of.pods)) if isinstance(of, PodsGone) and of.code == "restart-pods" else of
 
 
 def _group_lines(group: Sequence[TriedChanges], who: str, pods: int) -> Iterator[str]:
@@ -188,6 +217,12 @@ def _group_lines(group: Sequence[TriedChanges], who: str, pods: int) -> Iterator
     released = [[one.release for one in of.changes if isinstance(one, ClaimReleased)] for of in group]
     if all(len(each) == 1 for each in released) and len({repr(each) for each in released}) > 1:
         yield _any_release(group, pods)
+        return
+    restarted = [pod for of in group for one in of.changes if isinstance(one, PodsGone) for pod in one.pods]
+    if len(group) > 1 and len(restarted) == len(group) and all(len(of.changes) == 1 for of in group):
+        then = _then(group[0], list(dict.fromkeys(of.node for of in group)), who, pods)
+        told = f"{then}; the deleted pod's replacement also gets a node"
+        yield f"delete any one of these {len(restarted)} pods: {words.listed(restarted)} ({told})"
         return
     removed = [of for of in group if _codes(of) == {"remove-node-taint"}]
     tolerated = [of for of in group if _codes(of) == {"tolerate-node-taint"}]
@@ -218,6 +253,7 @@ def _any_release(group: Sequence[TriedChanges], pods: int) -> str:
 
 
 UNUSED = ", which no pod uses"
+_WITHOUT_PLACE = "the replacement of that pod would have no node"
 _NOT_RECREATED = "nothing recreates these pods: they have no controller"
 
 
@@ -225,6 +261,8 @@ def _about_pods(releases: Sequence[ClaimReleased]) -> Iterator[str]:
     """Yield what becomes of the pods whose claims are released."""
     if any(one.pods and not one.stays for one in releases):
         yield "--moves N shows where pods could go"
+    elif any(one.stays == "WithoutPlace" for one in releases):
+        yield _WITHOUT_PLACE
     elif _is_recreated_by_nothing(releases):
         yield _NOT_RECREATED
 
@@ -369,6 +407,12 @@ def change(of: SuggestedChange) -> str:
             return f"run {of.to} instead of {of.from_} pods"
         case ResourceServed():
             return f"have class {of.class_} serve {of.resource} (its extendedResourceName)"
+        case PriorityRaised(is_new=True):
+            return f"create a PriorityClass with a value above {of.value - 1}, and name it in the pods ({_CLASS_FIELD})"
+        case PriorityRaised():
+            return f"use PriorityClass {of.priority_class} with value {of.value}"
+        case ResourceClaimed():
+            return _claimed(of)
         case WorkloadStarted(code="raise-replicas"):
             return f"scale {of.kind} {of.namespace}/{of.name} to {words.counted(of.to, 'replica')}"
         case WorkloadStarted():
@@ -381,10 +425,7 @@ def change(of: SuggestedChange) -> str:
             claim = f"claim {words.claim(of.shared)}"
             if of.kept_by:
                 return _own_claim(of)
-            return (
-                f"give each pod its own claim: create ResourceClaimTemplate {of.template} with the spec of {claim}, "
-                "and name it in the pods (resourceClaimTemplateName)"
-            )
+            return f"give each pod its own claim: {_template(of, claim)}, and name it in the pods ({_FIELD})"
         case QuotaRaised():
             return f"raise {of.resource} in ResourceQuota {of.namespace}/{of.quota} from {of.from_} to {of.to}"
         case PodsGone():
@@ -427,10 +468,27 @@ def _own_claim(of: ClaimTemplated) -> str:
     keeps = "keep" if len(of.kept_by) > 1 else "keeps"
     where = f"{keeps} on {of.on}" if of.on else f"{'use' if len(of.kept_by) > 1 else 'uses'}"
     return (
-        f"give the pod a claim of its own instead of claim {words.claim(of.shared)}, which {pods} {where}: create "
-        f"ResourceClaimTemplate {of.template} with the spec of the claim, and name it in the pod "
-        "(resourceClaimTemplateName)"
+        f"give the pod a claim of its own instead of claim {words.claim(of.shared)}, which {pods} {where}: "
+        f"{_template(of, 'the claim')}, and name it in the pod ({_FIELD})"
     )
+
+
+_FIELD = "resourceClaimTemplateName"
+
+
+def _claimed(of: ResourceClaimed) -> str:
+    """Return from which template the container gets a claim instead of an extended resource."""
+    which = "the existing" if of.exists else "a new"
+    asked = "" if of.exists else f" for {words.counted(of.amount, 'device')} of class {of.class_}"
+    instead = f"instead of {of.resource}={of.amount} in container {of.container}"
+    return f"use a ResourceClaim from {which} ResourceClaimTemplate {of.template}{asked}, {instead}"
+
+
+def _template(of: ClaimTemplated, claim: str) -> str:
+    """Return what to do to have a template with the spec of the claim."""
+    if of.exists:
+        return f"use ResourceClaimTemplate {of.template}, which has the spec of {claim}"
+    return f"create ResourceClaimTemplate {of.template} with the spec of {claim}"
 
 
 def _amount(of: SelectorChanged | ClassChanged) -> str:
@@ -474,6 +532,9 @@ def _pool_awaited(of: PoolAwaited) -> str:
 def _pods_gone(of: PodsGone) -> str:
     pods = f"pod {of.pods[0]}" if len(of.pods) == 1 else f"pods {words.listed(of.pods)}"
     is_deleted = "is being deleted" if len(of.pods) == 1 else "are being deleted"
+    if of.code == "restart-pods":
+        fit = "its replacement then fits" if len(of.pods) == 1 else "their replacements then fit"
+        return f"delete {pods}: {fit} on {words.listed(list(dict.fromkeys(of.then_on)))}"
     if of.code == "remove-pods" and of.stays == "NoController":
         return f"delete {pods} on {of.on}, which nothing recreates"
     if of.code == "remove-pods":

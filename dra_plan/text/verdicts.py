@@ -17,6 +17,7 @@ from dra_plan.documents.verdict_parts import (
     AloneVerdict,
     AwaitedCondition,
     ChangedReason,
+    ClaimableDevices,
     ClaimOfLostNode,
     GatedVerdict,
     LastMessage,
@@ -81,6 +82,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
     yield from (f"  {words.absent(one)}" for one in of.absent)
+    yield from indented(map(_claimable, of.claimable))
     yield from indented(_agents(of))
     yield from indented(sources(of.told_nodes))
     yield from indented(upgrades(of.told_nodes))
@@ -97,6 +99,18 @@ def _agents(of: OwnerVerdict) -> list[str]:
     agents = (one.agent for group in of.told_nodes for one in group.about if one.agent is not None)
     told = ((one.node, unready_sentence(one, whose="")) for one in agents)
     return list(dict.fromkeys(f"On {node}, {said[:1].lower()}{said[1:]}" for node, said in told))
+
+
+def _claimable(of: ClaimableDevices) -> str:
+    """Return that devices are free where the pod's extended resource is lacking."""
+    is_one = of.devices == 1
+    devices = words.counted(of.devices, "device") if of.devices else "Devices"
+    where = words.listed(of.nodes) if len(of.nodes) <= MOST_NAMED else words.counted(len(of.nodes), "node")
+    return f"{devices} of class {of.class_} {'is' if is_one else 'are'} free on {where}, for pods with a ResourceClaim."
+
+
+MOST_NAMED = 2
+"""The maximum number of nodes with free devices that are named."""
 
 
 def _placed_claims(of: OwnerVerdict) -> Iterator[str]:
@@ -185,7 +199,9 @@ def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
         case _ if of.verdict == "Suspended":
             when = "If it started now"
         case _:
+            given = [one.default_class for one in of.volume_claims if one.awaits_default]
             when = "Whatever its volumes need" if of.missing else "Without its volumes"
+            when = f"With StorageClass {given[0]}" if given and not of.missing else when
             when = "Besides" if of.refused_by == [DEVICES] else when
     if then.verdict == "Unschedulable":
         return f"{when}, {refused}"
@@ -225,6 +241,15 @@ def _leaving(of: LeavingClaim) -> str:
             f"{until}No pod can use it any more. Delete the pod: its controller creates another one, with a new claim."
         )
     return f"{until}No pod can begin to use it. When it is gone, create it again, or have the pod name another claim."
+
+
+def _gate_controllers(of: OwnerVerdict, is_of_kueue: bool) -> Iterator[str]:
+    """Yield that the controller which should remove the gates does not run, and what is wrong with its pods."""
+    if is_of_kueue:
+        yield "Kueue's controller is not running. Until it runs, Kueue admits nothing."
+    else:
+        yield f"The controller that should remove the gate{'s' if len(of.held) > 1 else ''} does not seem to run."
+    yield from (unready_sentence(one, whose="") for one in of.gate_controllers)
 
 
 def _queue_lines(of: OwnerVerdict) -> Iterator[str]:
@@ -308,7 +333,10 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     yield from map(_lost, of.lost_claims)
     for leaving in of.leaving_claims:
         yield _leaving(leaving)
-    if of.queue and (of.verdict == "Suspended" or admission(of)):
+    is_of_kueue = of.verdict == "Suspended" or bool(admission(of))
+    if of.gate_controllers:
+        yield from _gate_controllers(of, is_of_kueue)
+    if of.queue and is_of_kueue:
         yield from _queue_lines(of)
     for each in of.awaited:
         yield _awaited(each)

@@ -159,6 +159,10 @@ def _apart(label: str) -> str:
 # -- claims without a volume -------------------------------------------------------------------------------------------
 
 
+MOST_CLASSES = 3
+"""The maximum number of StorageClasses that are named as values."""
+
+
 def _unbound(claim: str, of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
     """Yield the sentences about a claim to which no volume is bound, and for which none is created on a pod's node."""
     matching = [one for one in of.volumes if not one.faults]
@@ -170,12 +174,15 @@ def _unbound(claim: str, of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
     if matching:
         yield f"{claim} has no volume yet, but volume {matching[0].name} matches: the volume controller binds it."
         return
-    if of.classless and of.default_class:
+    if of.awaits_default:
         yield f"{claim} names no StorageClass; the volume controller gives it the default, {of.default_class}."
+        yield "This takes up to a minute."
         return
     if of.classless and of.classes:
         yield f"{claim} names no StorageClass, and none is the default (the input has {words.listed(of.classes)})."
-        yield "Make one the default, or create the claim again with its name."
+        few = f"storageClassName {' or '.join(of.classes)}"
+        named = few if len(of.classes) <= MOST_CLASSES else "one of them as storageClassName"
+        yield f"Make one the default, or create claim {of.name} again with {named}."
     elif of.provisions is False:
         first = "" if of.volumes else f" Create a PersistentVolume of this class{_of_size(of)} first."
         yield f"{claim} has no volume, and StorageClass {of.storage_class} creates none.{first}"

@@ -362,11 +362,43 @@ def loosen_rollout(objects: Objects, change: dict[str, Any]) -> None:
     strategy.setdefault("rollingUpdate", {})["maxUnavailable"] = change["to"]
 
 
-def use_claim_template(objects: Objects, change: dict[str, Any]) -> None:
-    spec = find(objects, "ResourceClaim", change["shared"]["name"])["spec"]
-    metadata = {"name": change["template"], "namespace": change["shared"]["namespace"]}
+def create_template(objects: Objects, change: dict[str, Any], namespace: str, spec: dict[str, Any]) -> None:
+    """Adds the template, unless the change says that it exists."""
+    if change.get("exists"):
+        assert find(objects, "ResourceClaimTemplate", change["template"])["metadata"]["namespace"] == namespace
+        return
+    metadata = {"name": change["template"], "namespace": namespace}
     made = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": metadata}
     objects.append({**made, "spec": {"spec": copy.deepcopy(spec)}})
+
+
+def raise_priority(objects: Objects, change: dict[str, Any]) -> None:
+    if change.get("isNew"):
+        about = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+        objects.append({**about, "metadata": {"name": change["priorityClass"]}, "value": change["value"]})
+    assert find(objects, "PriorityClass", change["priorityClass"])["value"] == change["value"]
+    for spec in pod_specs(objects):
+        if not spec.get("nodeName"):
+            spec["priorityClassName"] = change["priorityClass"]
+            for field in ("priority", "preemptionPolicy"):
+                spec.pop(field, None)
+
+
+def claim_resource(objects: Objects, change: dict[str, Any]) -> None:
+    asked = {"deviceClassName": change["class"], "allocationMode": "ExactCount", "count": change["amount"]}
+    create_template(objects, change, change["namespace"], {"devices": {"requests": [{"name": "r", "exactly": asked}]}})
+    for pod in pod_specs(objects):
+        for one in (each for each in pod["containers"] if each["name"] == change["container"]):
+            found = [one["resources"].get(field, {}).pop(change["resource"], None) for field in ("requests", "limits")]
+            if str(change["amount"]) in found:
+                one["resources"].setdefault("claims", []).append({"name": change["entry"]})
+                entry = {"name": change["entry"], "resourceClaimTemplateName": change["template"]}
+                pod.setdefault("resourceClaims", []).append(entry)
+
+
+def use_claim_template(objects: Objects, change: dict[str, Any]) -> None:
+    spec = find(objects, "ResourceClaim", change["shared"]["name"])["spec"]
+    create_template(objects, change, change["shared"]["namespace"], spec)
     for pod in pod_specs(objects):
         for entry in pod.get("resourceClaims", ()):
             if entry.get("resourceClaimName") == change["shared"]["name"]:
@@ -472,6 +504,8 @@ _APPLY = {
     "loosen-rollout": loosen_rollout,
     "use-claim-template": use_claim_template,
     "serve-resource": serve,
+    "raise-priority": raise_priority,
+    "claim-resource": claim_resource,
     "uncordon-node": uncordon,
     "await-node": get_ready,
     "add-node": add_node,
@@ -482,6 +516,7 @@ _APPLY = {
     "await-pods": delete_pods,
     "repair-devices": repair,
     "force-delete-pods": delete_pods,
+    "restart-pods": delete_pods,
     "remove-pods": delete_pods,
     "wait-for-slice": complete,
 }

@@ -106,3 +106,15 @@ def test_a_claim_with_other_requests_stays() -> None:
         asking(pod("p", claims={"a": "both", "b": "one"}), nic, nics, named, claim("one", request("gpu"))), "pod/p"
     )
     assert sorted(one["code"] for each in changes for one in each) == ["drop-claim", "drop-request"]
+
+
+def test_a_claim_stays_if_nothing_else_of_the_pod_asks_for_such_devices() -> None:
+    """Two requests of one claim compete under its constraint: without the claim, the pod would have no device."""
+    nic, of = device_class("nic.example.com"), "nic.example.com"
+    root = {"matchAttribute": "example.com/root", "requests": ["gpu", "nic"]}
+    near, far = (device(name, attributes={"example.com/root": {"string": name}}) for name in ("g", "n"))
+    slices = [slice_("g", near, nodeName="n1"), slice_("n", far, driver=of, nodeName="n1")]
+    both = template("both", request("gpu"), request("nic", of=of), constraints=[root])
+    objects = [node("n1"), device_class(), nic, *slices, both, pod("p", templates={"gn": "both"})]
+    [verdict] = Cluster.of(objects).explain("pod/p").to_dict()["verdicts"]
+    assert [one["changes"][0]["code"] for one in verdict["suggestions"]] == ["drop-constraint"]

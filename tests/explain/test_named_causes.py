@@ -168,8 +168,19 @@ def test_a_template_that_would_not_help_is_not_suggested() -> None:
 
 
 def test_a_name_that_is_taken_is_not_used_for_the_template() -> None:
-    objects = sharing(template("c", request()))
+    objects = sharing(template("c", request(count=2)))
     assert [change["template"] for change in suggested(objects)] == ["c-of-each-pod"]
+
+
+def test_a_template_with_the_same_spec_is_used() -> None:
+    others = [template("a", request(), namespace="other"), template("b", request("x"))]
+    objects = sharing(template("t", request()), template("u", request()), *others)
+    [change] = suggested(objects)
+    assert (change["template"], change["exists"]) == ("t", True)
+    assert "use ResourceClaimTemplate t, which has the spec of claim default/c, and name it in the pods" in text(
+        objects
+    )
+    assert Cluster.of(applied(objects, [change])).explain("pod/p").verdict == "WouldBind"
 
 
 def test_one_replica_shares_nothing() -> None:

@@ -362,7 +362,7 @@ def test_extended_resources_have_their_names() -> None:
     answer = explain([of_class, *rest, one], "pod/p")
     assert "have class gpu.example.com serve example.com/gpu (its extendedResourceName)" in str(answer)
     assert "have class" not in str(explain([of_class, *rest, pod("p", requests={"x.io/gpu": "1"})], "pod/p"))
-    [suggestion] = answer.to_dict()["verdicts"][0]["suggestions"]
+    [_, suggestion] = answer.to_dict()["verdicts"][0]["suggestions"]
     assert suggestion["patches"][0]["patch"] == [
         {"op": "add", "path": "/spec/extendedResourceName", "value": "example.com/gpu"}
     ]

@@ -170,7 +170,7 @@ def test_the_control_plane_is_told_in_a_word_and_hides_no_story() -> None:
     objects = [node("cp", cpu="1", spec=CONTROL_PLANE), *gpus("a", each=1), template("t", request("gpu", count=2))]
     said = text([*objects, pod("p", cpu="2", templates={"gpu": "t"})])
     assert "  cp: taint node-role.kubernetes.io/control-plane:NoSchedule\n" in said
-    assert "\na: the pod does not fit.\n" in said
+    assert "  a: devices: gpu needs 2, only 1 on it matches\n" in said
     alone = text([node("cp", cpu="1", spec=CONTROL_PLANE), pod("p", cpu="2")])
     assert "control-plane:NoSchedule; cpu: needs 2, 1 of 1 free\n" in alone
 

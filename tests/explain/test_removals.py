@@ -23,7 +23,7 @@ def replicas(name: str, *placed: Object) -> list[Object]:
 
 def removed(objects: list[Object], owner: str = "pod/p") -> list[Object]:
     suggestions = told(objects, owner).get("suggestions", [])
-    return [one for each in suggestions for one in each["changes"] if one["code"] == "remove-pods"]
+    return [one for each in suggestions for one in each["changes"] if one["code"] in ("remove-pods", "restart-pods")]
 
 
 def text(objects: list[Object], owner: str = "pod/p") -> str:
@@ -40,10 +40,11 @@ def test_the_holder_of_a_host_port_on_the_only_node_of_a_pod() -> None:
     nodes = [node("a"), node("b"), node("c", spec={"unschedulable": True})]
     objects = [*nodes, workload("DaemonSet", "d"), sister, own, *replicas("web", running("w", "a", **PORT))]
     verdict = told(objects, "pod/p")
-    assert changes(verdict) == [["change-host-port"], ["remove-pods"]]
+    assert changes(verdict) == [["change-host-port"], ["remove-pods"], ["raise-priority"]]
     [change] = verdict["suggestions"][1]["changes"]
     assert change == {"code": "remove-pods", "pods": ["default/w"], "on": "a", "stays": "WithoutPlace"}
     helps(objects, "pod/p", verdict["suggestions"][1])
+    assert verdict["suggestions"][2]["changes"][0]["withoutPlace"] == ["default/w"]
     said = text(objects)
     assert "(the pod then fits on a; the removed pod's replacement would have no node)" in said
     assert "2 nodes (b, c): DaemonSet d wants it on node a What" in said
@@ -57,7 +58,7 @@ def test_a_pod_whose_new_pod_finds_a_node_comes_before_a_smaller_one() -> None:
     large = replicas("large", running("l", "a", cpu="2", memory="2Gi"))
     wanted = pod("p", cpu="2", nodeSelector={"kubernetes.io/hostname": "a"})
     both = [*nodes, *small, *large, wanted]
-    assert removed(both) == [{"code": "remove-pods", "pods": ["default/l"], "on": "a"}]
+    assert removed(both) == [{"code": "restart-pods", "pods": ["default/l"], "on": "a", "thenOn": ["b"]}]
     alone = removed([*nodes, *small, running("x", "a", cpu="2", priority=9), wanted])
     assert alone == [{"code": "remove-pods", "pods": ["default/s"], "on": "a", "stays": "WithoutPlace"}]
 

@@ -184,10 +184,36 @@ def test_the_closest_volumes_come_first_and_the_others_are_left_out() -> None:
 def test_a_claim_without_a_class() -> None:
     claim = volume_claim("data", of=None)
     ceph = storage_class("ceph", mode="Immediate")
-    assert "names no StorageClass, and none is the default (the input has ceph)." in said(ceph, claim=claim)
+    none = said(ceph, claim=claim)
+    assert "names no StorageClass, and none is the default (the input has ceph)." in none
+    assert "Make one the default, or create claim data again with storageClassName ceph." in none
+    assert "until the problem above is fixed" in none
+    others = [storage_class(f"c{at}") for at in range(3)]
+    assert "again with one of them as storageClassName." in said(ceph, *others, claim=claim)
     ceph["metadata"]["annotations"] = DEFAULT
     assert "the volume controller gives it the default, ceph." in said(ceph, claim=claim)
     assert "the default" not in said(ceph, claim=volume_claim("data", of=""))
+
+
+def test_after_a_class_is_made_the_default_the_result_with_it_is_known() -> None:
+    claim = volume_claim("data", of=None)
+    waits = storage_class("ceph")
+    waits["metadata"]["annotations"] = DEFAULT
+    told = said(waits, claim=claim)
+    assert (
+        "gives it the default, ceph. This takes up to a minute. With StorageClass ceph, it would be bound to a" in told
+    )
+    assert "the problem above" not in told
+    waits["volumeBindingMode"] = "Immediate"
+    assert "With StorageClass ceph, no node could take it (0 of 1)" in said(waits, claim=claim)
+    waits |= {
+        "volumeBindingMode": "WaitForFirstConsumer",
+        "allowedTopologies": [{"matchLabelExpressions": [ELSEWHERE]}],
+    }
+    assert "With StorageClass ceph, no node could take it (0 of 1)" in said(waits, claim=claim)
+
+
+ELSEWHERE = {"key": HOST, "values": ["b"]}
 
 
 def test_of_several_default_classes_the_newest_counts() -> None:

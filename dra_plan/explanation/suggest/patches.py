@@ -34,6 +34,7 @@ from dra_plan.documents.suggestions import (
     ObjectPatch,
     PatchedObject,
     PatchOperation,
+    PodsGone,
     PoolAwaited,
     ResourceDropped,
     ResourceLowered,
@@ -64,7 +65,10 @@ def rank(told: SuggestedChange) -> int:
       usable.
     - Releasing a claim that no pod uses comes before requesting less.
     - Adding a missing node label comes before no longer requiring it.
+    - Taking the place of a pod whose replacement then has no node comes last, because it leaves a pod pending.
     """
+    if isinstance(told, ClaimReleased | PodsGone) and told.stays == "WithoutPlace":
+        return len(RANKS)
     if isinstance(told, ClaimReleased) and not told.pods:
         return RANKS.index("use-claim-template")
     if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":
@@ -295,9 +299,8 @@ def _of_rule(first: Placement, told: TaintRuleDeleted) -> Iterator[ObjectPatch]:
 
 def _gone(told: ClaimReleased) -> ObjectPatch:
     """Return the deletion of the claim, with everything that it holds."""
-    return _patch(
-        RESOURCE_API, (CLAIM, told.release.namespace, told.release.name), [PatchOperation(op="remove", path="")]
-    )
+    [made] = claim_deletions([(told.release.namespace, told.release.name)])
+    return made
 
 
 def _patch(version: str, key: ObjectKey, operations: list[PatchOperation], *, recreate: bool = False) -> ObjectPatch:
@@ -395,3 +398,9 @@ def deletions(pods: Iterable[str]) -> tuple[ObjectPatch, ...]:
     keys = [("Pod", *pod.split("/", 1)) for pod in pods]
     gone = [PatchOperation(op="remove", path="")]
     return tuple(of_object((kind, namespace, name), "v1", gone) for kind, namespace, name in keys)
+
+
+def claim_deletions(claims: Iterable[tuple[str, str]]) -> tuple[ObjectPatch, ...]:
+    """Return the patches that delete these claims, which are given by namespace and name."""
+    gone = [PatchOperation(op="remove", path="")]
+    return tuple(of_object((CLAIM, namespace, name), RESOURCE_API, gone) for namespace, name in claims)

@@ -7,12 +7,13 @@ known from the obstacles on the nodes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec import structs
 
 from dra_plan.api.core import Container, PodResourceClaim, PodSpec
+from dra_plan.api.resource import DeviceRequest
 from dra_plan.claims.index import Index
 from dra_plan.documents.base import ClaimName, ServedResource
 from dra_plan.documents.node_obstacles import NodeObstacle
@@ -32,7 +33,8 @@ class _Entry(NamedTuple):
 def without_one(index: Index, pods: OwnedPods, one: NodeObstacle) -> Iterator[Remedy]:
     """Yield changes that each give up one of the requests that cannot be met together on a node.
 
-    A claim is given up only if all of its requests compete, and the pod also requests devices in another way.
+    A claim is given up only if all its requests compete, each with something else of the pod that asks for devices of
+    the same kind: of the same driver or class.
     """
     spec = pods.spec_as_created
     asked = [each for each in one.together.elements if isinstance(each, BlockingRequest)] if one.together else []
@@ -47,21 +49,42 @@ def without_one(index: Index, pods: OwnedPods, one: NodeObstacle) -> Iterator[Re
 
 
 def _entries(index: Index, spec: PodSpec, asked: Collection[BlockingRequest]) -> Iterator[_Entry]:
-    """Yield the claims of the pod all of whose requests compete; of those from one template, only the last."""
+    """Yield the claims that may be given up; of those from one template, only the last."""
     competing = {(one.claim.namespace, one.claim.name): one for one in asked if one.serves is None}
     found: dict[tuple[str, str], _Entry] = {}
-    for (namespace, name), one in competing.items():
+    for (_, name), one in competing.items():
         entry = next((each for each in spec.resource_claims if _is_of(each, one)), None)
         if entry is None:
             continue
         template = entry.resource_claim_template_name
-        made, from_ = index.claim(namespace, name), index.template(namespace, template)
-        whole = made.spec if made is not None else from_.spec.spec if from_ is not None else None
-        own = {each.request for each in asked if each.claim == one.claim}
-        if whole is not None and own.issuperset(each.name for each in whole.devices.requests):
+        own = [each for each in asked if each.claim == one.claim]
+        others = [_kinds(index, spec, each) for each in asked if each.claim != one.claim]
+        is_whole = {each.request for each in own}.issuperset(each.name for each in _requests(index, spec, one))
+        if is_whole and all(any(_kinds(index, spec, each) & kinds for kinds in others) for each in own):
             told = one.claim if template is None else structs.replace(one.claim, template=template)
             found[(template or "", "" if template else name)] = _Entry(entry.name, told)
     yield from found.values()
+
+
+def _kinds(index: Index, spec: PodSpec, one: BlockingRequest) -> set[str]:
+    """Return the drivers and classes of the devices that a request asks for."""
+    found = {each.driver for each in one.left_devices or ()}
+    if one.serves is not None:
+        return found | {one.serves.class_}
+    for each in _requests(index, spec, one):
+        if each.name == one.request:
+            options = [*([each.exactly] if each.exactly is not None else ()), *each.first_available]
+            found |= {option.device_class_name for option in options}
+    return found
+
+
+def _requests(index: Index, spec: PodSpec, one: BlockingRequest) -> Sequence[DeviceRequest]:
+    """Return the requests of the claim of a request, or of the template that it comes from."""
+    entry = next((each for each in spec.resource_claims if _is_of(each, one)), None)
+    template = entry.resource_claim_template_name if entry is not None else None
+    made, from_ = index.claim(one.claim.namespace, one.claim.name), index.template(one.claim.namespace, template)
+    whole = made.spec if made is not None else from_.spec.spec if from_ is not None else None
+    return whole.devices.requests if whole is not None else ()
 
 
 def _is_of(entry: PodResourceClaim, one: BlockingRequest) -> bool:

@@ -20,8 +20,9 @@ from dra_plan.api.well_known import INSTANCE_TYPE
 from dra_plan.documents.stories import DriverPod
 from dra_plan.documents.suggestions import PoolAwaited, SuggestedChange, TriedChanges
 from dra_plan.documents.verdicts import DEVICES, OwnerVerdict
-from dra_plan.explanation.driver_pods import REPAIRABLE, DriverPods
+from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.explanation.funnel import NodeOffer
+from dra_plan.explanation.unready_pods import REPAIRABLE
 from dra_plan.planner.claim_sets import ClaimSetPlan
 
 MOST_REPAIRS = 2

@@ -15,7 +15,7 @@ from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.stories import NodeStory
 from dra_plan.documents.suggestions import TriedChanges
 from dra_plan.documents.verdicts import MOST_NODES_TRIED, TRIED, OwnerVerdict
-from dra_plan.explanation.driver_pods import FAULTS
+from dra_plan.explanation.unready_pods import FAULTS
 from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
@@ -365,7 +365,8 @@ def _none_helps(verdict: OwnerVerdict | None) -> str:
     if verdict.tried:
         return NONE_HELPS if verdict.alone is None else FOR_ALL
     if verdict.of_all_nodes:
-        return NOT_OF_NODES
+        is_awaited = any(one.awaits_default for one in verdict.volume_claims)
+        return "" if is_awaited and verdict.freed is not None else NOT_OF_NODES
     if verdict.volume_claims or verdict.volumes_apart is not None:
         return ""  # the lines about them say what to do
     if verdict.tried is None:
@@ -427,9 +428,14 @@ def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None)
 
 
 def explained(document: ExplanationDocument) -> list[str]:
-    """Return what the explanation does not cover if the whole scheduler was not run: copies, and unchecked rules."""
+    """Return what the explanation does not cover: moves, or, if the whole scheduler was not run, copies and rules."""
     if document.verdicts is not UNSET:
-        return []
+        helped = [one for one in document.verdicts if one.moves_help] if document.moves is UNSET else []
+        names = listed([f"{one.kind.lower()}/{one.namespace}/{one.name}" for one in helped])
+        whom = f" for {names}" if len(document.verdicts) > 1 else ""
+        most = max((one.moves_help for one in helped), default=0)
+        pods = "pods" if most > 1 else "pod"
+        return [f"--moves {most} shows which running {pods} could move to make room{whom}."] if helped else []
     claim_sets = document.claim_sets
     many = copies(claim_sets)
     return [*([judged_alone([listed(many)])] if many else []), *left_out(claim_sets)]

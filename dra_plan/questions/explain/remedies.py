@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, product
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import structs
 
@@ -48,10 +48,19 @@ from dra_plan.questions.explain.editing import (
 )
 from dra_plan.questions.explain.leaving import is_of_leaving, without_leaving
 from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, may_be_new
-from dra_plan.questions.explain.removals import is_of_pods, priority_of, removals
+from dra_plan.questions.explain.outranking import after_eviction, evicted, outranking, with_replacements
+from dra_plan.questions.explain.removals import (
+    MOST_RESTARTS,
+    is_of_pods,
+    priority_of,
+    removals,
+    restarted,
+    with_restart,
+)
 from dra_plan.questions.explain.shared_claims import claim_per_pod, own_claim
 from dra_plan.questions.explain.spec_edits import of_spec
 from dra_plan.questions.explain.topology_keys import replaced_key
+from dra_plan.questions.explain.trial import Trial, Tries
 from dra_plan.scheduler.cluster.pod_requests import amounts
 
 MOST_GROUPS = 4
@@ -72,39 +81,6 @@ MOST_LOWERED = 4
 
 MOST_CHANGES = 2
 """The maximum number of changes that are tried together."""
-
-
-class Trial(NamedTuple):
-    """The result for the owner's pods in a changed input.
-
-    It contains the node of the first pod that fits, and the number of pods that fit. `evicts` are the pods
-    (NAMESPACE/NAME) that are evicted to make room for the first pod, and `without_place` the removed pods that do not
-    get another node.
-    """
-
-    node: str
-    bound: int
-    is_whole: bool
-    evicts: tuple[str, ...] = ()
-    without_place: frozenset[str] = frozenset()
-
-    def helps(self, before: int) -> bool:
-        """Return whether all pods fit, or more pods than `before`."""
-        return self.is_whole or self.bound > before
-
-    def after(self, changes: Iterable[SuggestedChange], made: Sequence[ObjectPatch]) -> TriedChanges:
-        """Return the suggestion for the changes that led to this result."""
-        return TriedChanges(
-            changes=[_without_place(one, self) for one in changes],
-            node=self.node,
-            evicts=list(self.evicts),
-            patches=list(made),
-            would_bind=0 if self.is_whole else self.bound,
-        )
-
-
-Tries = Callable[[Inventory], Trial | None]
-"""Returns the result for the owner's pods in a changed input, or None if the change is useless."""
 
 
 class Remedies:
@@ -143,11 +119,13 @@ class Remedies:
             helped += self._helping(sorted(self._wider(verdict), key=_order), verdict)
         helped += [one for one in self._claims.known if _key(one.changes) not in self._tried and verdict.is_met_by(one)]
         helped = _different([one for one in helped if not one.would_bind] or helped)
+        helped = self._with_restarts(helped, verdict)
         most = 1 if any(len(one.changes) == 1 for one in helped) else MOST_CHANGES
         if not any(isinstance(change, NodeAdded) for one in helped for change in one.changes):
             added = _up_to(most, self._one_more(verdict))
             helped += self._first_of(added, verdict, for_some=not helped)
         helped += self._first_of(_up_to(most, self._removed(verdict)), verdict, is_best=_has_place)
+        helped += self._outranking(verdict)
         helped += enough
         worse = (_asks_less, _empties)
         return [one for one in helped if not any(is_worse(one, other) for other in helped for is_worse in worse)]
@@ -172,6 +150,31 @@ class Remedies:
             first = first or helped
         return first
 
+    def _with_restarts(self, helped: Sequence[TriedChanges], verdict: OwnerVerdict) -> list[TriedChanges]:
+        """Return the changes. If a claim is to be released, its pods are deleted, with the pods that replace them.
+
+        The release remains, and says so, if no node takes these; it also remains if that is not known.
+        """
+        made, left = list(helped), MOST_RESTARTS
+        for at, one in enumerate(helped):
+            restart = restarted(one.changes, self._index) if left else None
+            if restart is not None:
+                left -= 1
+                tried = self._helping([(restart,)], verdict)
+                made[at] = next((with_restart(one, each) for each in tried), one)
+        return _different(made)
+
+    def _outranking(self, verdict: OwnerVerdict) -> list[TriedChanges]:
+        """Return the lowest higher priority with which the pods preempt others, and what becomes of these."""
+        for remedy in outranking(self._inventory, self._pods, self.priority, list(self._groups(verdict))):
+            for one in self._helping([(remedy,)], verdict):
+                gone = evicted(self._pods, one, {*self._siblings})
+                changed = remedy.apply(self._inventory)
+                if gone and changed is not None:
+                    self.tried += 1
+                    return [with_replacements(one, gone, self._tries(after_eviction(changed, gone)))]
+        return []
+
     def _for_all(self, helped: Sequence[TriedChanges], verdict: OwnerVerdict) -> list[TriedChanges]:
         """Return the changes of counts that help only some pods, lowered further until they help all of them."""
         found: list[TriedChanges] = []
@@ -184,7 +187,7 @@ class Remedies:
         return found
 
     @property
-    def _priority(self) -> int:
+    def priority(self) -> int:
         """The priority of the owner's pods."""
         spec, classes = self._pods.spec, {one.metadata.name: one.value for one in self._inventory.priority_classes}
         return priority_of(Pod(spec=spec), classes) if spec is not None else 0
@@ -274,7 +277,7 @@ class Remedies:
     def _removed(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
         """Yield pods that leave nodes with too little room or a taken port, with changes for what else these lack."""
         groups = list(self._groups(verdict))
-        for at, made in removals(self._index, groups, self._priority, self._siblings):
+        for at, made in removals(self._index, groups, self.priority, self._siblings):
             group, obstacles = groups[at]
             yield from self._with_rest(made, group, [one for one in obstacles if not is_of_pods(one)], verdict)
 
@@ -406,13 +409,6 @@ def _carrying_out(tried: TriedChanges) -> Remedy:
     """Return the remedy for changes found elsewhere, with their patches."""
     made = tuple(tried.patches)
     return Remedy(tuple(tried.changes), lambda of: carried_out(of, made), patches=made)
-
-
-def _without_place(change: SuggestedChange, trial: Trial) -> SuggestedChange:
-    """Return the change; if it removes a pod whose new pod then gets no node, it says so."""
-    if isinstance(change, PodsGone) and not trial.without_place.isdisjoint(change.pods):
-        return structs.replace(change, stays="WithoutPlace")
-    return change
 
 
 def _has_place(of: TriedChanges) -> bool:

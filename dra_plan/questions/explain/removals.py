@@ -10,12 +10,14 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from msgspec import structs
+
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
-from dra_plan.documents.suggestions import PodsGone
+from dra_plan.documents.suggestions import ClaimReleased, PodsGone, SuggestedChange, TriedChanges
 from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.editing import Remedy
 from dra_plan.questions.explain.staying import why_it_stays
@@ -27,6 +29,9 @@ MOST_GROUPS = 4
 
 MOST_REMOVED = 2
 """The maximum number of pods whose removal is tried, each separately. They have different controllers."""
+
+MOST_RESTARTS = 8
+"""The number of claims that could be released for which the deletion of their pods is tried."""
 
 _PODS = "pods"
 
@@ -121,12 +126,45 @@ def _may_go(pod: Pod) -> bool:
 
 
 def _gone(pod: Pod, index: Index) -> Remedy:
-    from dra_plan.whatif.edits import replaced  # most inputs have no such pods, and start-up time matters
-
     stays = "NoController" if why_it_stays(pod) == "NoController" else ""
     told = PodsGone(code="remove-pods", pods=[pod.key], on=pod.spec.node_name, stays=stays)
+    return _replaced([pod], told, index)
+
+
+def _replaced(pods: Sequence[Pod], told: PodsGone, index: Index) -> Remedy:
+    """Return the deletion of the pods, and of the claims that the API server deletes with them."""
+    from dra_plan.whatif.edits import generated_claims, replaced  # few inputs have such pods: start-up time matters
 
     def apply(of: Inventory) -> Inventory:
-        return replaced(of, [pod], index if index.inventory is of else Index(of)).inventory
+        return replaced(of, pods, index if index.inventory is of else Index(of)).inventory
 
-    return Remedy((told,), apply, patches=patches.deletions(told.pods))
+    claims = patches.claim_deletions(sorted(generated_claims(index, pods)))
+    return Remedy((told,), apply, patches=(*patches.deletions(told.pods), *claims))
+
+
+# -- claims that are released ------------------------------------------------------------------------------------------
+
+
+def restarted(changes: Sequence[SuggestedChange], index: Index) -> Remedy | None:
+    """Return the deletion of the pods that use a claim, if its release is the only change, and all are recreated."""
+    released = changes[0] if len(changes) == 1 else None
+    if not isinstance(released, ClaimReleased) or not released.pods:
+        return None
+    names = {f"{released.release.namespace}/{name}" for name in released.pods}
+    pods = [pod for pod in index.inventory.pods if pod.key in names]
+    nodes = {pod.spec.node_name for pod in pods}
+    if len(pods) < len(names) or len(nodes) != 1 or "" in nodes or any(map(why_it_stays, pods)):
+        return None
+    told = PodsGone(code="remove-pods", pods=[pod.key for pod in pods], on=nodes.pop())
+    return _replaced(pods, told, index)
+
+
+def with_restart(release: TriedChanges, tried: TriedChanges) -> TriedChanges:
+    """Return the result for the pods of a claim: all are restarted, or the release says that one would have no node."""
+    [gone], [released] = tried.changes, release.changes
+    if isinstance(gone, PodsGone) and isinstance(released, ClaimReleased):
+        if gone.code == "restart-pods":
+            return tried
+        if gone.stays == "WithoutPlace":
+            return structs.replace(release, changes=[structs.replace(released, stays=gone.stays)])
+    return release

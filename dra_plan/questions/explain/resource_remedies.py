@@ -13,14 +13,14 @@ from msgspec import structs
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceClass
 from dra_plan.api.well_known import IMPLICIT_PREFIX
-from dra_plan.cel.parts import strings
 from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.suggestions import ResourceLowered, ResourceRenamed, ResourceServed
 from dra_plan.near import misspelt
+from dra_plan.questions.explain.claimed_resources import by_claims
 from dra_plan.questions.explain.editing import OwnedPods, Remedy
 from dra_plan.questions.explain.peaks import asked_of, containers_ask, overhead_of, peak, pod_level
 from dra_plan.questions.explain.spec_edits import asking_for_other, lowering
-from dra_plan.questions.explain.vendors import same_family, vendor_of
+from dra_plan.questions.explain.vendors import classes_for, same_family
 from dra_plan.scheduler.cluster.pod_requests import amount_text, amounts
 
 MOST_RENAMED = 2
@@ -50,6 +50,7 @@ class ResourceRemedies:
             yield from self._of_other_class(one.resource)  # only the class with this name serves it
         elif one.room == "0" and "/" in one.resource:
             yield from self._renamed(one.resource)
+            yield from by_claims(self._inventory, self._pods, one.resource)
             yield from self._served(one.resource)
         spec, own = self._pods.spec_as_created, self._pods.spec
         if spec is None or own is None or not one.left:
@@ -100,18 +101,10 @@ class ResourceRemedies:
 
     def _served(self, resource: str) -> Iterator[Remedy]:
         """Yield device classes that serve no resource yet, and that are about devices of the same vendor."""
-        vendor = vendor_of(resource)
         free = [one for one in self._inventory.classes if not one.spec.extended_resource_name]
-        for one in [one for one in free if vendor in _vendors(one)][:MOST_CLASSES]:
+        for one in classes_for(resource, free)[:MOST_CLASSES]:
             told = ResourceServed(code="serve-resource", class_=one.metadata.name, resource=resource)
             yield Remedy((told,), _serving(one.metadata.name, resource))
-
-
-def _vendors(of: DeviceClass) -> set[str]:
-    """Return the domains of vendors in the name and in the selectors of a class."""
-    expressions = [one.cel.expression for one in of.spec.selectors if one.cel is not None]
-    texts = [of.metadata.name, *(text for one in expressions for text in strings(one))]
-    return {vendor for vendor in map(vendor_of, texts) if vendor}
 
 
 def _serving(name: str, resource: str) -> Callable[[Inventory], Inventory]:

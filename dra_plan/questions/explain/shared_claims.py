@@ -14,12 +14,7 @@ from msgspec import structs
 
 from dra_plan.api.core import Pod, PodSpec
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.resource import (
-    ResourceClaim,
-    ResourceClaimTemplate,
-    ResourceClaimTemplateSpec,
-)
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended, wanted
@@ -27,12 +22,11 @@ from dra_plan.claims.sets import Owner, is_in_reach
 from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.stories import SharedClaim
-from dra_plan.documents.suggestions import ClaimTemplated, ObjectPatch, PatchOperation
+from dra_plan.documents.suggestions import ClaimTemplated
 from dra_plan.documents.verdict_parts import FullClaim
 from dra_plan.documents.verdicts import OwnerVerdict
-from dra_plan.explanation.suggest import patches
+from dra_plan.questions.explain.claim_templates import created, new_template, same_template
 from dra_plan.questions.explain.editing import OwnedPods, Remedy, found, spec_of
-from dra_plan.questions.explain.spec_edits import plain
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.dra.binding import MOST_CONSUMERS
 
@@ -119,7 +113,10 @@ def _only_node(inventory: Inventory, claim: ResourceClaim) -> str:
 
 
 def claim_per_pod(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict) -> Iterator[Remedy]:
-    """Yield changes that replace each shared claim of the verdict by a new template."""
+    """Yield changes with a template for each claim that the verdict names as shared.
+
+    After such a change, the pods name the template instead of the claim.
+    """
     if not verdict.shared_claims:
         return
     claims = {one.metadata.name: one for one in inventory.claims if one.metadata.namespace == verdict.namespace}
@@ -145,44 +142,33 @@ def own_claim(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict, one:
 def _templated(
     inventory: Inventory, pods: OwnedPods, claim: ResourceClaim, kept_by: Sequence[str] = (), on: str = ""
 ) -> Remedy:
-    """Return the change of the pods to a new template with the specification of the claim."""
+    """Return the change of the pods to a template with the spec of the claim: an existing one, or a new one."""
     namespace, name = claim.metadata.namespace, claim.metadata.name
-    is_taken = any((one.metadata.namespace, one.metadata.name) == (namespace, name) for one in inventory.templates)
-    template = ResourceClaimTemplate(
-        metadata=ObjectMeta(name=f"{name}-of-each-pod" if is_taken else name, namespace=namespace),
-        spec=ResourceClaimTemplateSpec(spec=claim.spec),
-    )
+    known = same_template(inventory, namespace, claim.spec)
+    template = known or new_template(inventory, namespace, name, claim.spec, end="-of-each-pod")
     told = ClaimTemplated(
         code="use-claim-template",
         shared=ClaimName(namespace=namespace, name=name),
         template=template.metadata.name,
+        exists=known is not None,
         kept_by=list(kept_by),
         on=on,
     )
-    return Remedy((told,), _templating(pods, name, template), fixed=True, patches=(_created(template),))
+    edit = _templating(pods, name, template.metadata.name)
+    if known is not None:
+        return Remedy((told,), edit, fixed=True)
+    made = (created(template),)
+    return Remedy((told,), lambda of: edit(replace(of, templates=[*of.templates, template])), fixed=True, patches=made)
 
 
-def _templating(pods: OwnedPods, claim: str, template: ResourceClaimTemplate) -> Callable[[Inventory], Inventory]:
+def _templating(pods: OwnedPods, claim: str, template: str) -> Callable[[Inventory], Inventory]:
     def edited(spec: PodSpec) -> PodSpec:
         entries = [
-            structs.replace(entry, resource_claim_name=None, resource_claim_template_name=template.metadata.name)
+            structs.replace(entry, resource_claim_name=None, resource_claim_template_name=template)
             if entry.resource_claim_name == claim
             else entry
             for entry in spec.resource_claims
         ]
         return structs.replace(spec, resource_claims=entries)
 
-    return lambda of: pods.editing(edited)(replace(of, templates=[*of.templates, template]))
-
-
-def _created(template: ResourceClaimTemplate) -> ObjectPatch:
-    """Return the patch that creates the template."""
-    about = template.metadata
-    manifest = {
-        "apiVersion": template.api_version,
-        "kind": template.kind,
-        "metadata": {"name": about.name, "namespace": about.namespace},
-        "spec": {"spec": plain(template.spec.spec)},
-    }
-    key = (template.kind, about.namespace, about.name)
-    return patches.of_object(key, template.api_version, [PatchOperation(op="add", path="", value=manifest)])
+    return pods.editing(edited)

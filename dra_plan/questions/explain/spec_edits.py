@@ -378,6 +378,7 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
             yield PatchOperation(op=op, path=path + patches.pointer("nodeSelector", label), value=value)
     for label in sorted(before.node_selector.keys() - after.node_selector.keys()):
         yield PatchOperation(op="remove", path=path + patches.pointer("nodeSelector", label))
+    yield from _of_priority(before, after, path)
     yield from _of_terms(before, after, path)
     yield from _of_rules(before, after, path)
     for at, (had, has) in enumerate(zip(before.tolerations, after.tolerations, strict=False)):  # new ones come last
@@ -397,16 +398,31 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
             yield from _of_resources(had.resources, has.resources, f"{path}/{field}/{at}/resources")
 
 
+def _of_priority(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
+    """Yield the differences of the class, and of what the API server sets from it."""
+    if before.priority_class_name == after.priority_class_name:
+        return
+    yield PatchOperation(op="add", path=f"{path}/priorityClassName", value=after.priority_class_name)
+    for field, had in (("priority", before.priority), ("preemptionPolicy", before.preemption_policy)):
+        if had is not None:
+            yield PatchOperation(op="remove", path=f"{path}/{field}")
+
+
 def _of_claims(before: Sequence[Any], after: Sequence[Any], path: str) -> Iterator[PatchOperation]:
-    """Yield the differences of entries with names, which are replaced or removed; the last is removed first."""
+    """Yield the differences of entries with names: the last is removed first, and new ones come last."""
     names = [one.name for one in after]
     for at, old in reversed([*enumerate(before)]):
         if old.name not in names:
             yield PatchOperation(op="remove", path=f"{path}/{at}")
     kept = [old for old in before if old.name in names]
-    for at, (old, new) in enumerate(zip(kept, after, strict=True)):
+    for at, (old, new) in enumerate(zip(kept, after, strict=False)):
         if old != new:
             yield PatchOperation(op="replace", path=f"{path}/{at}", value=plain(new))
+    added = [plain(one) for one in after[len(kept) :]]
+    if added and not before:
+        yield PatchOperation(op="add", path=path, value=added)
+    else:
+        yield from (PatchOperation(op="add", path=f"{path}/-", value=one) for one in added)
 
 
 def _of_resources(before: ResourceRequirements, after: ResourceRequirements, path: str) -> Iterator[PatchOperation]:

@@ -28,15 +28,19 @@ from dra_plan.planner.question import Question
 from dra_plan.planner.rivals import OwnersOfPods
 from dra_plan.planner.suspended import resumed
 from dra_plan.questions.explain.claim_changes import ClaimChanges
+from dra_plan.questions.explain.claimed_resources import claimable
 from dra_plan.questions.explain.driver_repairs import DriverRepairs
 from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fates, decisive
+from dra_plan.questions.explain.moving import movable
 from dra_plan.questions.explain.reasons import RunQuestion, VerdictRun
-from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
+from dra_plan.questions.explain.remedies import Remedies
 from dra_plan.questions.explain.rollouts import place_after_rollout, rollout_suggestions
 from dra_plan.questions.explain.shared_claims import shared_claims
 from dra_plan.questions.explain.staying import with_staying
 from dra_plan.questions.explain.suggestion_order import hardware_domains, ordered
+from dra_plan.questions.explain.trial import Trial, Tries
+from dra_plan.questions.explain.volumes import with_default_class
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
@@ -116,7 +120,7 @@ class OwnerTrials:
     def _freed(made: OwnerVerdict, pods: OwnedPods) -> Inventory | None:
         """Return the input without what holds the pods back, or without the volumes that exclude all nodes alike.
 
-        A suspended owner is resumed.
+        A suspended owner is resumed, and claims that are about to get the default StorageClass have it.
         """
         if made.verdict == "Suspended":
             return resumed(pods.inventory, [f"{made.kind}/{made.namespace}/{made.name}"])
@@ -125,7 +129,8 @@ class OwnerTrials:
         if made.verdict == "Held":
             return pods.freed(made.held_by, made.held)
         if made.verdict == "Unschedulable" and made.of_all_nodes and OF_VOLUMES.issuperset(made.refused_by):
-            return pods.without_volume_claims()
+            given = with_default_class(pods.inventory, made.namespace, made.volume_claims)
+            return given if given is not None else pods.without_volume_claims()
         if made.verdict == "Unschedulable" and _is_about_claims(made):
             return pods.without_claims()
         return None
@@ -155,6 +160,7 @@ class OwnerTrials:
             return made
         index, about = self._ground.index, self._ground.about
         made = structs.replace(made, shared_claims=shared_claims(index, owner, would_bind=made.would_bind > 0))
+        made = structs.replace(made, claimable=claimable(index.inventory, about.view, made))
         attempt = self._ground.run.attempts.get(pod_uid(pod))
         plan, own = self._ground.plan_of(owner), OwnedPods(index, owner)
         claims = ClaimChanges(plan, about, attempt, own)
@@ -165,6 +171,8 @@ class OwnerTrials:
             found = remedies.found(made)
             made = structs.replace(made, tried=remedies.tried)
             found += rollout_suggestions(index, about.view, owner, self._ground.question)
+            moves = movable(index, made, self._tries(owner), remedies.priority, siblings, found)
+            made = structs.replace(made, moves_help=moves)
             after = place_after_rollout(index, about.view, owner, self._ground.question)
             made = structs.replace(made, after_rollout=after)
         else:
@@ -247,20 +255,24 @@ class OwnerTrials:
             if not good or good[0].record is None or not self._is_accepted(changed, owner):
                 return None
             evicts = tuple(f"{one.namespace}/{one.name}" for one in good[0].victims)
-            without = self._without_place(run, changed)
-            return Trial(good[0].record.node, len(good), len(good) == len(fates), evicts, without)
+            places = self._places(run, changed)
+            return Trial(good[0].record.node, len(good), len(good) == len(fates), evicts, places)
 
         return tried
 
-    def _without_place(self, run: VerdictRun, changed: Inventory) -> frozenset[str]:
-        """Return the pods that a change removes, if their controllers create them again and no node takes them."""
+    def _places(self, run: VerdictRun, changed: Inventory) -> dict[str, str]:
+        """Return the nodes of the pods that a change removes and that their controllers create again; "" is no node.
+
+        A pod is left out if its end is unknown, or if it is evicted or evicts others.
+        """
         again = changed.returning - self._ground.index.inventory.returning
         keys = {f"{namespace}/{name}" for namespace, name in again}
-        return frozenset(
-            record.pod.key
+        keys -= {key for one in run.result.evictions for key in (one.victim, one.preemptor)}
+        return {
+            record.pod.key: record.node
             for record in (run.result.pods if keys else ())
-            if record.pod.key in keys and record.attempts and not record.node and not run.result.is_undecided(record)
-        )
+            if record.pod.key in keys and record.attempts and (record.node or not run.result.is_undecided(record))
+        }
 
     def _is_accepted(self, changed: Inventory, owner: Owner) -> bool:
         """Return whether the API server accepts what a change edits, for the owner and all that it needs."""

@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from dra_plan.api.resource import DeviceClass
+from dra_plan.cel.parts import strings
+
 _WORDS = re.compile(r"[a-z0-9]+")
 
 _PARTS = {"gpu": "mig"}
@@ -18,6 +21,24 @@ def vendor_of(name: str) -> str:
     """Return the vendor's domain, for example nvidia.com for nvidia.com/gpu and gpu.nvidia.com, or ""."""
     domain = name.partition("/")[0]
     return ".".join(domain.split(".")[-2:]) if "." in domain else ""
+
+
+def classes_for(resource: str, classes: Iterable[DeviceClass]) -> list[DeviceClass]:
+    """Return the device classes of the resource's vendor, in name order.
+
+    If the names of some have the first word of the resource, such as gpu in gpu.nvidia.com, only these are returned.
+    """
+    vendor, word = vendor_of(resource), _first_word(resource.partition("/")[2])
+    own = sorted((one for one in classes if vendor in _vendors(one)), key=lambda one: one.metadata.name)
+    named = [one for one in own if word in _WORDS.findall(one.metadata.name)]
+    return named or own
+
+
+def _vendors(of: DeviceClass) -> set[str]:
+    """Return the domains of vendors in the name and in the selectors of a class."""
+    expressions = [one.cel.expression for one in of.spec.selectors if one.cel is not None]
+    texts = [of.metadata.name, *(text for one in expressions for text in strings(one))]
+    return {vendor for vendor in map(vendor_of, texts) if vendor}
 
 
 def same_family(resource: str, names: Iterable[str]) -> list[str]:

@@ -17,6 +17,7 @@ from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.well_known import KUEUE_QUEUE
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, owner_of
@@ -24,7 +25,7 @@ from dra_plan.claims.owners import ended, is_over, is_ready, is_waiting, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdict_parts import LastMessage, Verdict
 from dra_plan.documents.verdicts import GOOD, OwnerVerdict
-from dra_plan.explanation.driver_pods import unready_pod
+from dra_plan.explanation.unready_pods import gate_controllers, unready_pod
 from dra_plan.planner.creation import NotCreated
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question
@@ -225,6 +226,9 @@ class _Verdicts:
                 return self._of_placed(made, workload, pods)
             about = queue_of(self._inventory, workload)
             made = structs.replace(made, verdict="Suspended", held=[about["queue"]] if about["queue"] else [], **about)
+            if made.queue:
+                keepers = gate_controllers(self._inventory.pods, [KUEUE_QUEUE])
+                made = structs.replace(made, gate_controllers=keepers)
             made = self._refused(made, workload)
             shows_devices = made.verdict != "Suspended" or self._pending.plan_of(owner) is not None
             return made if shows_devices else self._pending.trials.with_freed(made, owner)

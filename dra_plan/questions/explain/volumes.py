@@ -7,6 +7,7 @@ volumeBindingMode).
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
@@ -177,6 +178,21 @@ def _default(classes: Sequence[StorageClass]) -> str:
     marked = [one for one in classes if any((one.metadata.annotations or {}).get(key) == "true" for key in _DEFAULTS)]
     newest = max((one.metadata.creation_timestamp or "" for one in marked), default="")
     return min((one.metadata.name for one in marked if (one.metadata.creation_timestamp or "") == newest), default="")
+
+
+def with_default_class(inventory: Inventory, namespace: str, needs: Iterable[VolumeClaimNeeds]) -> Inventory | None:
+    """Return the input after the volume controller has given claims without a class the default one, if it will.
+
+    The controller sets spec.storageClassName of every claim that has none and no volume (KEP-3333). Return None if none
+    of the `needs` is such a claim.
+    """
+    given = {(namespace, one.name): one.default_class for one in needs if one.awaits_default}
+
+    def one(of: PersistentVolumeClaim) -> PersistentVolumeClaim:
+        name = given.get((of.metadata.namespace, of.metadata.name))
+        return of if name is None else replace(of, spec=replace(of.spec, storage_class_name=name))
+
+    return dataclasses.replace(inventory, volume_claims=list(map(one, inventory.volume_claims))) if given else None
 
 
 _DEFAULTS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")

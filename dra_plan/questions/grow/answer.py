@@ -32,8 +32,8 @@ from dra_plan.questions.grow.search import (
     one_fewer,
     with_more,
 )
-from dra_plan.questions.schedule import answer as attempts
 from dra_plan.questions.schedule.answer import choice, notices_about, schedule_chosen
+from dra_plan.questions.schedule.explained import explained_attempts
 from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import FailedAttempt
 from dra_plan.scheduler.notices import SEVERAL_BEST
@@ -98,7 +98,7 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
         grown = self.grown(inventory, answer.counts)
         result = schedule_chosen(grown, self.target, self.question, chosen, explain=True)
         failed = {(one.pod.metadata.namespace, one.pod.metadata.name): one for one in result.failed_attempts}
-        told = attempts.explained_attempts(result.failed_attempts, grown, self.question.max_steps)
+        told = explained_attempts(result.failed_attempts, grown, self.question.max_steps)
         return [(one, failed[one.pods[0].namespace, one.pods[0].name]) for one in told]
 
     def _document(self) -> GrowthDocument:

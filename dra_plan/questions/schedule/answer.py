@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType, structs
 
-from dra_plan.allocator import NodeOutcome, Outcome, View
-from dra_plan.api.core import Node, Pod
+from dra_plan.allocator import View
+from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import is_new
-from dra_plan.claims.sets import ClaimSet, Owner, asked
+from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import ObjectName, answer_target, claim_allocation, warnings
-from dra_plan.documents.node_obstacles import NodeRefusalReason, RefusingNodes
 from dra_plan.documents.refusals import REFUSED
 from dra_plan.documents.scheduling import (
     ContestedPods,
@@ -25,7 +24,6 @@ from dra_plan.documents.scheduling import (
     ExplainedAttempt,
     GroupCondition,
     NodeVerdicts,
-    PodName,
     PodRejectedLater,
     ScheduledClaim,
     ScheduledPod,
@@ -40,7 +38,6 @@ from dra_plan.planner import nodes, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders
 from dra_plan.planner.certainty import keep_refusals
-from dra_plan.planner.claim_sets import SetPlanner
 from dra_plan.planner.creation import NotCreated, as_created, has_quotas, not_created
 from dra_plan.planner.nodes import with_nodes
 from dra_plan.planner.notices import of_new_fields
@@ -59,17 +56,16 @@ from dra_plan.planner.settling import (
 from dra_plan.planner.suspended import resumed
 from dra_plan.planner.twice import of_devices_twice
 from dra_plan.questions.schedule.document import ScheduleDocument, devices_by_pod
+from dra_plan.questions.schedule.explained import explained_attempts
 from dra_plan.releases import Target
 from dra_plan.scheduler.admission import ARRIVAL
-from dra_plan.scheduler.attempts import FailedAttempt, PodRecord
+from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.chance import USUAL, Chance
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.coverage import of_scheduler
-from dra_plan.scheduler.framework.status import Rejection, Status
 from dra_plan.scheduler.framework.trace import Attempt, Tracer
 from dra_plan.scheduler.notices import GroupSummary
-from dra_plan.scheduler.obstacles import node_obstacle
 from dra_plan.scheduler.simulate import SimulationResult, simulate
 from dra_plan.scheduler.simulation import REAL, Simulation
 
@@ -77,7 +73,6 @@ if TYPE_CHECKING:
     from dra_plan.controllers.events import EventStep
     from dra_plan.controllers.foreseen import NextActions
     from dra_plan.controllers.settle import Settled
-    from dra_plan.explanation.explainer import KnownFindings, SetExplanation
     from dra_plan.scheduler.framework.extender import Extender
     from dra_plan.scheduler.framework.interface import Registry
 
@@ -401,138 +396,6 @@ def notices_about(
         *of_new_fields(inventory, target),
         *of_bystanders(inventory, planned, creates=creates, settles=settled),
     ]
-
-
-MOST = 100
-"""The maximum number of explained attempts."""
-
-
-def explained_attempts(
-    attempts: Iterable[FailedAttempt], inventory: Inventory, max_steps: int | None
-) -> list[ExplainedAttempt]:
-    """Return explanations of the attempts that failed because of claims, in order. `inventory` is the input.
-
-    If pods with the same requests fail with the same message while the cluster is in the same state, they share one
-    explanation. Nodes rejected for reasons other than devices are included only if the claims would fit on them.
-    """
-    from dra_plan.explanation.explainer import KnownFindings
-
-    alike: dict[Hashable, list[FailedAttempt]] = {}
-    states: dict[int, Hashable] = {}
-    used = _Used()
-    kept = list(attempts)
-    for attempt in kept:
-        if id(attempt.all_claims) not in states:
-            states[id(attempt.all_claims)] = used.since_first(attempt.all_claims)
-        where = (attempt.message, tuple(node.metadata.name for node in attempt.nodes))
-        alike.setdefault((*_asked(attempt), *where, states[id(attempt.all_claims)]), []).append(attempt)
-    known: dict[Hashable, KnownFindings] = {}
-    return [
-        _explained_attempt(group, inventory, max_steps, known.setdefault(_asked(group[0]), KnownFindings()))
-        for group in list(alike.values())[:MOST]
-    ]
-
-
-def _asked(attempt: FailedAttempt) -> tuple[Hashable, ...]:
-    """Return the requests, and the state of the cluster."""
-    return asked(_claim_set(attempt)), id(attempt.cluster)
-
-
-def _claim_set(attempt: FailedAttempt) -> ClaimSet:
-    metadata = attempt.pod.metadata
-    owner = Owner("Pod", metadata.namespace, metadata.name)
-    return ClaimSet(owner=owner, claims=attempt.claims, allocated=attempt.allocated)
-
-
-class _Used:
-    """The users of devices, as the differences from the first state, which is all that is stored."""
-
-    def __init__(self) -> None:
-        self._first: frozenset[Hashable] | None = None
-        self._of_claim: dict[int, tuple[Hashable, ...]] = {}
-
-    def since_first(self, claims: Sequence[ResourceClaim]) -> frozenset[Hashable]:
-        """Return a value that is equal for states with equal allocations.
-
-        The caller must keep the claims alive.
-        """
-        now = frozenset(taken for claim in claims for taken in self._taken(claim))
-        if self._first is None:
-            self._first = now
-        return now ^ self._first
-
-    def _taken(self, claim: ResourceClaim) -> tuple[Hashable, ...]:
-        if claim.allocation is None:
-            return ()
-        if id(claim) not in self._of_claim:
-            self._of_claim[id(claim)] = tuple(
-                (claim.key, result.driver, result.pool, result.device, result.share_id)
-                for result in claim.allocation.devices.results
-            )
-        return self._of_claim[id(claim)]
-
-
-def _explained_attempt(
-    alike: Sequence[FailedAttempt], inventory: Inventory, max_steps: int | None, known: KnownFindings
-) -> ExplainedAttempt:
-    from dra_plan.explanation import document, explainer
-    from dra_plan.explanation.document import leading_reasons
-    from dra_plan.explanation.most_left import most_left
-
-    first = alike[0]
-    claim_set, view = _claim_set(first), first.view()
-
-    def planned(nodes: Sequence[Node]) -> list[tuple[Node, NodeOutcome]]:
-        answers = SetPlanner(view, nodes, Question(max_steps=max_steps), None).plan(claim_set).plan.nodes
-        return list(zip(nodes, answers, strict=True))
-
-    def explained(answers: Iterable[tuple[Node, NodeOutcome]]) -> SetExplanation:
-        told = [(node, answer) for node, answer in answers if _is_refused(answer.outcome)]
-        nodes, refusals = [node for node, _ in told], [answer for _, answer in told]
-        return explainer.explain(
-            view, inventory, claim_set, nodes, refusals, max_steps=max_steps, suggests=False, known=known
-        )
-
-    found, others = explained(planned(first.nodes)), planned([node for node, _ in first.others])
-    fits = {node.metadata.name for node, answer in others if answer.outcome is Outcome.FITS}
-    return ExplainedAttempt(
-        pods=[PodName(namespace=each.pod.metadata.namespace, name=each.pod.metadata.name) for each in alike],
-        attempt=first.number,
-        message=first.message,
-        absent=document.absent(found),
-        leading=leading_reasons(found.groups),
-        stories=document.stories(found),
-        devices_fit=_devices_fit(first, fits),
-        most_left=None if fits else most_left([*found.groups, *explained(others).groups]),
-    )
-
-
-def _devices_fit(attempt: FailedAttempt, fits: Set[str]) -> list[RefusingNodes]:
-    """Return the nodes on which the claims fit, grouped by the first reason why other plugins reject them."""
-    alike: dict[Rejection, list[tuple[Node, Status]]] = {}
-    for node, status in attempt.others:
-        if node.metadata.name in fits:
-            alike.setdefault(status.rejection, []).append((node, status))
-    found = sorted(alike.values(), key=lambda group: (len(group[0][1].reasons), -len(group)))
-    return [_refusing_nodes(group) for group in found]
-
-
-def _refusing_nodes(alike: Sequence[tuple[Node, Status]]) -> RefusingNodes:
-    nodes = {node.metadata.name: node for node, _ in alike}
-    first = alike[0][1]
-    reasons = []
-    for at, reason in enumerate(first.reasons):
-        subjects = [status.reasons[at].about for _, status in alike]
-        known = [one for one in subjects if one is not None]
-        made = node_obstacle(known, nodes) if known and len(known) == len(subjects) else None
-        about = [] if made is None else [made]
-        reasons.append(NodeRefusalReason(plugin=first.plugin, message=reason.text, counted=True, about=about))
-    return RefusingNodes(nodes=list(nodes), reasons=reasons)
-
-
-def _is_refused(outcome: Outcome) -> bool:
-    """Return whether devices are the obstacle, including the node resources that they consume."""
-    return outcome is not Outcome.FITS
 
 
 def schedule_document(

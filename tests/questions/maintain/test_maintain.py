@@ -479,7 +479,7 @@ def test_who_took_the_room_and_who_is_in_the_way_is_told() -> None:
 @pytest.mark.parametrize(
     ("hard", "said"),
     [
-        ({"pods": "1"}, "quota default/q allows 1 pods, 1 is used"),
+        ({"pods": "1"}, "quota default/q allows 1 pod: 1 is used"),
         ({"limits.memory": "1Gi"}, "must specify limits.memory"),
     ],
 )
