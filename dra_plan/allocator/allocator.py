@@ -29,8 +29,8 @@ INVALID_POOLS = Cause("invalid-pools", "invalid resource pools were encountered"
 class Allocator:
     """Allocates devices to a set of claims, one node at a time. Allocators are thread-safe.
 
-    A search ends undecided after `max_steps` steps (default: `DEFAULT_MAX_STEPS`), or when `time.monotonic` reaches
-    `deadline`.
+    A search ends without a result (Undecided) after `max_steps` steps (default: `DEFAULT_MAX_STEPS`), or when
+    `time.monotonic` reaches `deadline`.
     """
 
     def __init__(
@@ -74,9 +74,9 @@ class Allocator:
     def allocate(self, node: Node, probe: Probe | None = None) -> NodeOutcome:
         """Return whether the claims fit on the node, and with which devices. Nothing is allocated.
 
-        Nodes with no difference that matters to the claims share one search, unless a `probe` is passed to observe the
-        search. The outcome does not depend on other nodes, with one exception: kube-scheduler keeps counters by pool
-        name (defect Q1 in docs/quirks.md).
+        Nodes that do not differ in anything relevant to the claims share one search, unless a `probe` is passed to
+        observe the search. The outcome does not depend on other nodes, with one exception: kube-scheduler keeps
+        counters by pool name (defect Q1 in docs/quirks.md).
         """
         name = node.metadata.name
         sighted: set[Quirk] = set()

@@ -133,10 +133,10 @@ class PoolSlice:
 class Pool(Struct, eq=False):
     """A pool as a node sees it.
 
-    `slices` are the slices with devices for the node, in search order, and `counter_slices` are those with counter
-    sets. `seen` is the number of slices found, and `expected` is the number of slices that the pool should have.
-    `peers` are the slices of the pool for all nodes, if these slices were counted. `superseded_by` is the newer
-    generation that makes the pool obsolete.
+    `slices` contains the slices that have devices for the node, in search order. `counter_slices` contains the slices
+    that have counter sets. `seen` is the number of slices found, and `expected` is the number of slices that the pool
+    should have. `peers` are the slices of the pool for all nodes, if these slices were counted. `superseded_by` is the
+    newer generation that makes the pool obsolete.
 
     If the pool is incomplete or obsolete, its slices are in input order, and slices with counter sets are not
     separated.

@@ -24,8 +24,8 @@ class DrainEachOptions(PodOptions, Stepwise, total=False):
 def drain_each(cluster: LoadedCluster, *owners: str, **options: Unpack[DrainEachOptions]) -> DrainList:
     """Return, for each node, the pods that would be left without a node if this node were drained.
 
-    The drains of `nodes` (all nodes, by default) are simulated one at a time. If `by` is given, all nodes with the same
-    value of this label are drained together, as in an N+1 check per rack. The result for a node agrees with `diff`
+    `nodes` are the nodes to drain, one at a time. By default, these are all nodes. If `by` is given, all nodes with the
+    same value of this label are drained together, as in an N+1 check per rack. The result for a node agrees with `diff`
     between this cluster and the cluster that `drain` returns. The nodes are divided among `jobs` processes. The other
     arguments and the errors are the same as for `schedule`. In addition, an unknown node or label raises UsageError,
     and input without nodes raises InputError.

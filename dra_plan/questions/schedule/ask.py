@@ -90,9 +90,9 @@ def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOpt
     functions that create custom plugins. `api_server` is "real" for a normal API server, or "recorded" for the test
     server with which most of the recorded outcomes were produced. `order` is "arrival" (by creationTimestamp,
     resourceVersion and position in the input), or "name" for a restarted scheduler. If several nodes have the same
-    score, kube-scheduler chooses the first one or a random one, as `ties` says ("first" or "random"). The random choice
-    depends on `seed`. If `explain` is set, the plan says why each pod without a node got no devices in its last
-    attempt.
+    score, kube-scheduler chooses the first such node or a random one, depending on `ties` ("first" or "random"). The
+    random choice depends on `seed`. If `explain` is set, the plan says why each pod without a node got no devices in
+    its last attempt.
 
     If `settle` is set, controllers are simulated as well, until nothing changes any more: they evict and recreate pods,
     deallocate claims and enforce quotas. This also happens after each of the states in `then`. `events` are steps such
