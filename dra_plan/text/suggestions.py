@@ -126,9 +126,9 @@ def heading(tried: int, untried: int) -> tuple[str, str]:
     `tried` and `untried` are numbers of suggestions. The untried suggestions come first.
     """
     if not tried:
-        return "What may make it fit", ""
+        return "Changes that may make it fit", ""
     but = f" but the first{f' {untried}' if untried > 1 else ''}" if untried else ""
-    return "What would make it fit", f" (each{but} was tried)"
+    return "Changes that would make it fit", f" (each{but} was tried)"
 
 
 def repair(of: DriverPod) -> str:

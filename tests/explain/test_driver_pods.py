@@ -81,7 +81,7 @@ def test_a_node_that_should_have_devices_is_to_get_the_label(kind: str, wants: O
         "1. label node b gpu.present=true, as DaemonSet default/driver of the driver requires: what it then publishes"
     )
     assert (line in said) == is_told
-    assert ("What would make it fit (each but the first was tried):" in said) == is_told
+    assert ("Changes that would make it fit (each but the first was tried):" in said) == is_told
 
 
 def test_a_node_that_seems_to_have_no_such_devices_is_told_only_in_full() -> None:
@@ -262,7 +262,7 @@ def test_a_broken_pod_of_the_driver_is_repaired_before_a_claim_is_released() -> 
     assert repairs(objects) == [("default/driver-b", "fault")]
     said = text(objects)
     assert (
-        "What would make it fit (each but the first was tried): 1. look at pod default/driver-b of the driver on b "
+        "Changes that would make it fit (each but the first was tried): 1. look at pod default/driver-b of the driver on b "
         "(CrashLoopBackOff: its last run ended with exit code 1): what it then publishes there is not known, so this "
         "cannot be tried 2. add a node like a (the pod then fits on a-new-1) 3. release claim default/old"
     ) in said

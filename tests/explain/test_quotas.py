@@ -133,7 +133,7 @@ def test_the_smallest_raise_is_tried(rivals: int) -> None:
             if one["value"] == change["to"] and one["path"].endswith(change["resource"].replace("/", "~1")):
                 one["value"] = less
         assert verdict(patched(copy.deepcopy(objects), patches), "deploy/w")["verdict"] == "Refused"
-    assert "What would make it fit (each was tried):\n  1. raise " in str(explain(objects, "deploy/w"))
+    assert "Changes that would make it fit (each was tried):\n  1. raise " in str(explain(objects, "deploy/w"))
 
 
 def test_a_raise_that_gives_no_node_is_not_suggested() -> None:

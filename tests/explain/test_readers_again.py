@@ -393,7 +393,7 @@ def test_a_misspelt_class_of_a_claim_is_corrected_in_the_claim() -> None:
     asked = [claim("c", request("gpu", of="gpu.exmple.com")), pod("p", claims={"gpu": "c"})]
     said = text([*gpus("a"), *asked])
     assert "  1. ask for class gpu.example.com in request gpu of claim c (the pod then fits on a)\n" in said
-    assert "template" not in said.partition("What would")[0]
+    assert "template" not in said.partition("Changes that would")[0]
 
 
 # -- nodes of one kind, each held by other claims ----------------------------------------------------------------------

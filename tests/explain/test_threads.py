@@ -131,4 +131,4 @@ def test_the_cause_stands_in_the_first_lines(make: Any, cause: list[str]) -> Non
 
 def test_nothing_absurd_is_advised() -> None:
     for make in (incomplete_generation, count_of_zero_slices):
-        assert "What would make it fit" not in str(explain(make()))
+        assert "Changes that would make it fit" not in str(explain(make()))

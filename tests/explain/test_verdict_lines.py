@@ -159,7 +159,7 @@ def test_many_owners_have_a_line_each() -> None:
     assert [line.partition(" ")[0] for line in said[:6]] == [f"pod/default/p{at}" for at in range(1, 7)]
     assert said[0].endswith("is Pending: no node can take it (0 of 2). 2 nodes (a, b): wants no=1, has no label no")
     assert "`explain NAME` shows the details of one" in said[6]
-    assert "What would make it fit" in parse("text", Telling(details=True))(answer.document, None)
+    assert "Changes that would make it fit" in parse("text", Telling(details=True))(answer.document, None)
 
 
 def test_a_pod_group_that_is_too_small() -> None:
