@@ -24,12 +24,13 @@ from dra_plan.api.meta import QuantityText
 from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, ResourceClaim
 from dra_plan.api.selectors import near_toleration
 from dra_plan.documents.base import ClaimName, DeviceName, ObjectName
+from dra_plan.documents.claim_changes import SelectorChanged
 from dra_plan.documents.devices import (
     ClaimHolder,
     RemovedDevices,
 )
 from dra_plan.documents.reasons import AttemptFault, KnownDefect, OwedToDefects, TriedRewrite, UnusablePool
-from dra_plan.documents.suggestions import PatchedObject, SelectorChanged
+from dra_plan.documents.suggestions import PatchedObject
 from dra_plan.explanation.suggest.capacities import asked_name
 
 from .compared import compared_attribute

@@ -6,17 +6,23 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from dra_plan.documents.stories import DriverPod
-from dra_plan.documents.suggestions import (
-    AffinityNamespacesAdded,
+from dra_plan.documents.claim_changes import (
     AlternativeAdded,
     CapacityChanged,
-    ClaimDropped,
-    ClaimReleased,
-    ClaimTemplated,
     ClassChanged,
     ConstraintDropped,
     CountLowered,
+    PoolAwaited,
+    RequestDropped,
+    SelectorChanged,
+    TaintRuleDeleted,
+    TaintTolerated,
+)
+from dra_plan.documents.cluster_changes import (
+    AffinityNamespacesAdded,
+    ClaimDropped,
+    ClaimReleased,
+    ClaimTemplated,
     DevicesRepaired,
     GateEnabled,
     HostPortChanged,
@@ -32,26 +38,21 @@ from dra_plan.documents.suggestions import (
     PodRuleRelaxed,
     PodSelectorChanged,
     PodsGone,
-    PoolAwaited,
     PriorityRaised,
     QuotaRaised,
     ReplicasLowered,
-    RequestDropped,
     ResourceClaimed,
     ResourceDropped,
     ResourceLowered,
     ResourceRenamed,
     ResourceServed,
     RolloutLoosened,
-    SelectorChanged,
-    SuggestedChange,
-    TaintRuleDeleted,
-    TaintTolerated,
-    TriedChanges,
     VolumeClaimShrunk,
     VolumeFreed,
     WorkloadStarted,
 )
+from dra_plan.documents.stories import DriverPod
+from dra_plan.documents.suggestions import SuggestedChange, TriedChanges
 from dra_plan.text import words
 from dra_plan.text.folding import by_pool
 from dra_plan.text.placed import failing

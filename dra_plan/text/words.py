@@ -14,10 +14,10 @@ from dra_plan.api.core import Taint
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import DeviceTaint, DeviceToleration
 from dra_plan.documents.base import ClaimName, ObjectName, RequestName, ServedResource
+from dra_plan.documents.claim_changes import RequestChange
 from dra_plan.documents.devices import ClaimHolder, TaintName
 from dra_plan.documents.reasons import CompetingRequest, LeadingReason, OwedToDefects, UnusablePool
 from dra_plan.documents.stories import AbsentName, RequestDevices, StoryRequest
-from dra_plan.documents.suggestions import RequestChange
 from dra_plan.wording import NAMES, listed, value
 
 __all__ = ["NAMES", "listed", "value"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from dra_plan.documents.suggestions import OtherAmount, SelectorChanged
+from dra_plan.documents.claim_changes import OtherAmount, SelectorChanged
 from dra_plan.explanation import funnel
 from dra_plan.explanation.explainer import KnownFindings
 from dra_plan.explanation.funnel import Funnel, NodeOffer

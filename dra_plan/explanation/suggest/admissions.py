@@ -15,8 +15,9 @@ from dra_plan.api.core import Node, Pod, Taint, Toleration
 from dra_plan.api.inventory import ObjectKey
 from dra_plan.api.selectors import BLOCKING, tolerates
 from dra_plan.api.well_known import CONTROL_PLANE, LEAVING_TAINTS, NOT_READY, OUT_OF_SERVICE, UNSCHEDULABLE
+from dra_plan.documents.cluster_changes import NodeTaintMet, NodeUncordoned
 from dra_plan.documents.devices import TaintName
-from dra_plan.documents.suggestions import NodeTaintMet, NodeUncordoned, SuggestedChange, TriedChanges
+from dra_plan.documents.suggestions import SuggestedChange, TriedChanges
 
 from . import patches
 from .tolerations import correction

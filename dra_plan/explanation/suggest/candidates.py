@@ -31,21 +31,19 @@ from dra_plan.api.resource import (
 from dra_plan.cel.parts import clauses, references, strings
 from dra_plan.cel.rewrite import comparison, with_clause, with_domain, without_clause
 from dra_plan.documents.base import ClaimName
-from dra_plan.documents.devices import TaintName
-from dra_plan.documents.suggestions import (
+from dra_plan.documents.claim_changes import (
     AlternativeAdded,
-    ClaimReleased,
     ClassChanged,
     ConstraintDropped,
     CountLowered,
-    GateEnabled,
-    NodeLabelled,
     PoolAwaited,
     RequestDropped,
     SelectorChanged,
     TaintRuleDeleted,
     TaintTolerated,
 )
+from dra_plan.documents.cluster_changes import ClaimReleased, GateEnabled, NodeLabelled
+from dra_plan.documents.devices import TaintName
 from dra_plan.explanation import edits
 from dra_plan.explanation.elements import BlockingSet, ClaimElement, ConstraintElement, CounterElement, RequestElement
 from dra_plan.explanation.errors import ErrorDetails

@@ -10,7 +10,7 @@ from dra_plan.allocator.reasons import CapacityMissing, CapacityShort, PolicyVio
 from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
 from dra_plan.api.resource import CapacityRequestPolicy
-from dra_plan.documents.suggestions import CapacityChanged
+from dra_plan.documents.claim_changes import CapacityChanged
 from dra_plan.explanation import edits
 from dra_plan.explanation.funnel import Checks, Removal
 from dra_plan.explanation.names import request_name

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from dra_plan.allocator import AllocationError, NodeOutcome, Outcome, PoolDevice
 from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
-from dra_plan.documents.suggestions import ClassChanged, OtherAmount, SelectorChanged
+from dra_plan.documents.claim_changes import ClassChanged, OtherAmount, SelectorChanged
 from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.explanation.names import claim_name, request_name
 from dra_plan.explanation.placement import Budget, Placement

@@ -21,28 +21,26 @@ from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import DeviceClass, ResourceClaimSpec
 from dra_plan.documents.base import ObjectName
-from dra_plan.documents.suggestions import (
-    CHANGES,
+from dra_plan.documents.claim_changes import (
     CapacityChanged,
-    ClaimDropped,
-    ClaimReleased,
     ClassChanged,
     CountLowered,
-    GateEnabled,
-    NodeLabelled,
-    NodeRequirementDropped,
-    ObjectPatch,
-    PatchedObject,
-    PatchOperation,
-    PodsGone,
     PoolAwaited,
-    ResourceDropped,
-    ResourceLowered,
     SelectorChanged,
-    SuggestedChange,
     TaintRuleDeleted,
     TaintTolerated,
 )
+from dra_plan.documents.cluster_changes import (
+    ClaimDropped,
+    ClaimReleased,
+    GateEnabled,
+    NodeLabelled,
+    NodeRequirementDropped,
+    PodsGone,
+    ResourceDropped,
+    ResourceLowered,
+)
+from dra_plan.documents.suggestions import CHANGES, ObjectPatch, PatchedObject, PatchOperation, SuggestedChange
 from dra_plan.explanation import edits
 from dra_plan.explanation.names import CLAIM, TEMPLATE
 from dra_plan.explanation.placement import Placement

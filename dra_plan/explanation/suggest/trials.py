@@ -15,15 +15,15 @@ from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.cel.parts import references
 from dra_plan.documents.base import ClaimName
-from dra_plan.documents.suggestions import (
+from dra_plan.documents.claim_changes import (
     CapacityChanged,
-    ClaimReleased,
     ClassChanged,
     ConstraintDropped,
     CountLowered,
-    ObjectPatch,
     SelectorChanged,
 )
+from dra_plan.documents.cluster_changes import ClaimReleased
+from dra_plan.documents.suggestions import ObjectPatch
 from dra_plan.explanation import funnel
 from dra_plan.explanation.absent import decisive_parts_of
 from dra_plan.explanation.funnel import NodeOffer

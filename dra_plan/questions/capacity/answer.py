@@ -21,8 +21,9 @@ from dra_plan.claims.index import Index, missing_templates
 from dra_plan.claims.owners import is_waiting, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import ObjectName, answer_target, warnings
+from dra_plan.documents.cluster_changes import ClaimReleased, PodsGone
 from dra_plan.documents.obstacles import NextCopy
-from dra_plan.documents.suggestions import ClaimReleased, PodsGone, TriedChanges
+from dra_plan.documents.suggestions import TriedChanges
 from dra_plan.errors import UsageError
 from dra_plan.explanation.suggest import patches
 from dra_plan.planner import notices

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 
 from dra_plan import shown
+from dra_plan.documents.cluster_changes import PodsGone
 from dra_plan.documents.obstacles import CopyObstacle, DevicesInUse, NextCopy
-from dra_plan.documents.suggestions import PodsGone, TriedChanges
+from dra_plan.documents.suggestions import TriedChanges
 from dra_plan.questions.capacity import shortages
 from dra_plan.questions.capacity.document import (
     MOST_GAINED,

@@ -16,9 +16,9 @@ from dra_plan.api.core import Container, PodResourceClaim, PodSpec
 from dra_plan.api.resource import DeviceRequest
 from dra_plan.claims.index import Index
 from dra_plan.documents.base import ClaimName, ServedResource
+from dra_plan.documents.cluster_changes import ClaimDropped, ResourceDropped
 from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.reasons import BlockingRequest
-from dra_plan.documents.suggestions import ClaimDropped, ResourceDropped
 from dra_plan.questions.explain.editing import OwnedPods, Remedy
 from dra_plan.questions.explain.spec_edits import without_claim, without_resource
 

@@ -15,7 +15,8 @@ from msgspec import structs
 from dra_plan.allocator import Outcome
 from dra_plan.api.core import Node
 from dra_plan.claims.sets import ClaimSet
-from dra_plan.documents.suggestions import CountLowered, PatchOperation, TriedChanges
+from dra_plan.documents.claim_changes import CountLowered
+from dra_plan.documents.suggestions import PatchOperation, TriedChanges
 from dra_plan.explanation.names import TEMPLATE
 from dra_plan.explanation.suggest import patches
 from dra_plan.planner.claim_sets import ClaimSetPlan

@@ -24,7 +24,7 @@ from dra_plan.api.resource import (
     ResourceClaimSpec,
     ResourceClaimTemplate,
 )
-from dra_plan.documents.suggestions import ResourceClaimed
+from dra_plan.documents.cluster_changes import ResourceClaimed
 from dra_plan.documents.verdict_parts import ClaimableDevices
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.funnel import offer

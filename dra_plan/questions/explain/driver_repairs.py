@@ -17,8 +17,9 @@ from dra_plan.allocator import PoolState, View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.well_known import INSTANCE_TYPE
+from dra_plan.documents.claim_changes import PoolAwaited
 from dra_plan.documents.stories import DriverPod
-from dra_plan.documents.suggestions import PoolAwaited, SuggestedChange, TriedChanges
+from dra_plan.documents.suggestions import SuggestedChange, TriedChanges
 from dra_plan.documents.verdicts import DEVICES, OwnerVerdict
 from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.explanation.funnel import NodeOffer

@@ -10,8 +10,8 @@ from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.owners import ended
 from dra_plan.controllers.foreseen import newest_time
+from dra_plan.documents.cluster_changes import PodsGone
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
-from dra_plan.documents.suggestions import PodsGone
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.bindings import is_unreachable, users_of

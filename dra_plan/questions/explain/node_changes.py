@@ -11,16 +11,10 @@ from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.well_known import INSTANCE_TYPE, UNSCHEDULABLE, ZONE
 from dra_plan.claims.owners import ended
+from dra_plan.documents.cluster_changes import DevicesRepaired, NodeAdded, NodeAwaited, NodeLabelled, NodeTaintMet
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import NodeObstacle
-from dra_plan.documents.suggestions import (
-    DevicesRepaired,
-    NodeAdded,
-    NodeAwaited,
-    NodeLabelled,
-    NodeTaintMet,
-    PatchOperation,
-)
+from dra_plan.documents.suggestions import PatchOperation
 from dra_plan.errors import UsageError
 from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import may_recover, uncordoning

@@ -29,9 +29,7 @@ from dra_plan.api.workloads import CronJob, CustomWorkload, Job
 from dra_plan.claims.index import owner_of
 from dra_plan.claims.owners import wanted
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.devices import TaintName
-from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
-from dra_plan.documents.suggestions import (
+from dra_plan.documents.cluster_changes import (
     NodeBoundMoved,
     NodeRequirementDropped,
     NodeRequirementsMerged,
@@ -39,6 +37,8 @@ from dra_plan.documents.suggestions import (
     NodeTaintMet,
     ReplicasLowered,
 )
+from dra_plan.documents.devices import TaintName
+from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.verdict_parts import LabelConflict
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.suggest.admissions import is_of_condition, may_recover

@@ -20,8 +20,9 @@ from dra_plan.api.well_known import SYSTEM_NAMESPACE
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended
 from dra_plan.controllers.quota import in_scope, scopes_of
+from dra_plan.documents.cluster_changes import PriorityRaised
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
-from dra_plan.documents.suggestions import PatchOperation, PriorityRaised, TriedChanges
+from dra_plan.documents.suggestions import PatchOperation, TriedChanges
 from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.editing import OwnedPods, Remedy
 from dra_plan.questions.explain.removals import priority_of

@@ -15,8 +15,9 @@ from msgspec import structs
 from dra_plan.api.core import ResourceQuota
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.quantity import add, canonical_text, parse
+from dra_plan.documents.cluster_changes import QuotaRaised
 from dra_plan.documents.refusals import OverQuota
-from dra_plan.documents.suggestions import ObjectPatch, PatchOperation, QuotaRaised
+from dra_plan.documents.suggestions import ObjectPatch, PatchOperation
 from dra_plan.explanation.suggest import patches
 from dra_plan.planner.creation import NotCreated
 

@@ -18,21 +18,18 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.workloads import Job
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
-from dra_plan.documents.suggestions import (
+from dra_plan.documents.claim_changes import RequestDropped
+from dra_plan.documents.cluster_changes import (
     ClaimDropped,
     NodeAdded,
     NodeAwaited,
     NodeRequirementDropped,
     NodeTaintMet,
-    ObjectPatch,
-    PatchOperation,
     PodsGone,
-    RequestDropped,
     ResourceLowered,
-    SuggestedChange,
-    TriedChanges,
 )
+from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
+from dra_plan.documents.suggestions import ObjectPatch, PatchOperation, SuggestedChange, TriedChanges
 from dra_plan.documents.verdicts import DEVICES, MOST_NODES_TRIED, OwnerVerdict
 from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import suggestion_rank

@@ -16,8 +16,9 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
+from dra_plan.documents.cluster_changes import ClaimReleased, PodsGone
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
-from dra_plan.documents.suggestions import ClaimReleased, PodsGone, SuggestedChange, TriedChanges
+from dra_plan.documents.suggestions import SuggestedChange, TriedChanges
 from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.editing import Remedy
 from dra_plan.questions.explain.staying import why_it_stays

@@ -13,8 +13,8 @@ from msgspec import structs
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceClass
 from dra_plan.api.well_known import IMPLICIT_PREFIX
+from dra_plan.documents.cluster_changes import ResourceLowered, ResourceRenamed, ResourceServed
 from dra_plan.documents.node_obstacles import NodeObstacle
-from dra_plan.documents.suggestions import ResourceLowered, ResourceRenamed, ResourceServed
 from dra_plan.near import misspelt
 from dra_plan.questions.explain.claimed_resources import by_claims
 from dra_plan.questions.explain.editing import OwnedPods, Remedy

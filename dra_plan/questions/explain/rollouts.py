@@ -18,7 +18,8 @@ from dra_plan.api.workloads import RollingUpdate, UpdateStrategy, Workload, pod_
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import DEPLOYMENT, ended, wanted
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.suggestions import ObjectPatch, PatchOperation, RolloutLoosened, TriedChanges
+from dra_plan.documents.cluster_changes import RolloutLoosened
+from dra_plan.documents.suggestions import ObjectPatch, PatchOperation, TriedChanges
 from dra_plan.explanation.suggest import patches
 from dra_plan.planner.creation import NotCreated
 from dra_plan.planner.question import Question

@@ -19,15 +19,15 @@ from dra_plan.api.well_known import HOSTNAME
 from dra_plan.api.workloads import AnyWorkload, Job
 from dra_plan.claims.index import owner_of
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.node_obstacles import NodeObstacle, PodSource
-from dra_plan.documents.suggestions import (
+from dra_plan.documents.cluster_changes import (
     AffinityNamespacesAdded,
     HostPortChanged,
-    PatchOperation,
     PodRuleRelaxed,
     PodSelectorChanged,
     WorkloadStarted,
 )
+from dra_plan.documents.node_obstacles import NodeObstacle, PodSource
+from dra_plan.documents.suggestions import PatchOperation
 from dra_plan.explanation.suggest import patches
 from dra_plan.planner.suspended import QUEUE_LABEL
 from dra_plan.questions.explain.editing import OwnedPods, Remedy, found

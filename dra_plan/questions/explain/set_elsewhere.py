@@ -14,14 +14,14 @@ from functools import cached_property
 from dra_plan.api.core import Container, Pod, PodSpec
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, Workload, pod_template
 from dra_plan.claims.index import Index
-from dra_plan.documents.node_obstacles import RequirementOrigin
-from dra_plan.documents.suggestions import (
+from dra_plan.documents.cluster_changes import (
     NodeRequirementDropped,
     NodeRequirementsMerged,
     NodeSelectorChanged,
     ResourceLowered,
-    SuggestedChange,
 )
+from dra_plan.documents.node_obstacles import RequirementOrigin
+from dra_plan.documents.suggestions import SuggestedChange
 from dra_plan.questions.explain.peaks import given_by_limit_range
 from dra_plan.scheduler.cluster.pod_requests import amount_text, amounts
 from dra_plan.scheduler.new_pods import pod_of

@@ -20,9 +20,9 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended, wanted
 from dra_plan.claims.sets import Owner, is_in_reach
 from dra_plan.documents.base import ClaimName, ObjectName
+from dra_plan.documents.cluster_changes import ClaimTemplated
 from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.stories import SharedClaim
-from dra_plan.documents.suggestions import ClaimTemplated
 from dra_plan.documents.verdict_parts import FullClaim
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.questions.explain.claim_templates import created, new_template, same_template

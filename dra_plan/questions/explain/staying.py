@@ -12,7 +12,8 @@ from msgspec import structs
 
 from dra_plan.api.core import Pod
 from dra_plan.api.well_known import MIRROR_POD
-from dra_plan.documents.suggestions import ClaimReleased, TriedChanges
+from dra_plan.documents.cluster_changes import ClaimReleased
+from dra_plan.documents.suggestions import TriedChanges
 
 StayingReason = Literal["NoController", "DaemonSet", "Static", "Leaving"]
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dra_plan.api.core import PodSpec
-from dra_plan.documents.suggestions import NodeAdded, NodeTaintMet, SuggestedChange, TriedChanges
+from dra_plan.documents.cluster_changes import NodeAdded, NodeTaintMet
+from dra_plan.documents.suggestions import SuggestedChange, TriedChanges
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.questions.explain.vendors import vendor_of

@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import structs
 
 from dra_plan.api.core import PodSpec
+from dra_plan.documents.cluster_changes import PodRuleRelaxed
 from dra_plan.documents.node_obstacles import NodeObstacle
-from dra_plan.documents.suggestions import PodRuleRelaxed
 from dra_plan.questions.explain.editing import OwnedPods, Remedy
 
 

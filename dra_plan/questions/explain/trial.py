@@ -9,7 +9,8 @@ from typing import NamedTuple
 from msgspec import structs
 
 from dra_plan.api.inventory import Inventory
-from dra_plan.documents.suggestions import ObjectPatch, PodsGone, SuggestedChange, TriedChanges
+from dra_plan.documents.cluster_changes import PodsGone
+from dra_plan.documents.suggestions import ObjectPatch, SuggestedChange, TriedChanges
 
 
 class Trial(NamedTuple):

@@ -17,7 +17,8 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, PodsGone, SuggestedChange, TriedChanges
+from dra_plan.documents.cluster_changes import ClaimReleased, NodeLabelled, PodsGone
+from dra_plan.documents.suggestions import SuggestedChange, TriedChanges
 from dra_plan.documents.verdict_parts import AloneVerdict
 from dra_plan.documents.verdicts import DEVICES, TRIED, OwnerVerdict
 from dra_plan.planner.certainty import OF_VOLUMES

@@ -17,8 +17,9 @@ from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.quantity import parse
 from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, PersistentVolumeStatus
 from dra_plan.api.workloads import Workload
+from dra_plan.documents.cluster_changes import VolumeClaimShrunk, VolumeFreed
 from dra_plan.documents.node_obstacles import NodeObstacle
-from dra_plan.documents.suggestions import ObjectPatch, PatchOperation, SuggestedChange, VolumeClaimShrunk, VolumeFreed
+from dra_plan.documents.suggestions import ObjectPatch, PatchOperation, SuggestedChange
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.documents.volume_needs import VolumeClaimNeeds
 from dra_plan.explanation.suggest import patches
