@@ -263,8 +263,8 @@ def test_a_broken_pod_of_the_driver_is_repaired_before_a_claim_is_released() -> 
     said = text(objects)
     assert (
         "Changes that would make it fit (each but the first was tried): 1. look at pod default/driver-b of the driver "
-        "on b (CrashLoopBackOff: its last run ended with exit code 1): what it then publishes there is not known, so this "
-        "cannot be tried 2. add a node like a (the pod then fits on a-new-1) 3. release claim default/old"
+        "on b (CrashLoopBackOff: its last run ended with exit code 1): what it then publishes there is not known, so "
+        "this cannot be tried 2. add a node like a (the pod then fits on a-new-1) 3. release claim default/old"
     ) in said
 
 

@@ -78,6 +78,17 @@ def test_a_controller_decides_on_the_replicas_of_what_it_controls() -> None:
     assert [[one["code"] for one in each["changes"]] for each in found["suggestions"]] == [["relax-affinity"]]
 
 
+def test_the_same_value_under_another_key_is_meant() -> None:
+    """A chart that renames its label leaves affinity terms behind. A value that says nothing is no such sign."""
+    new = running("cache", "a", labels={"tier": "w", "app.kubernetes.io/instance": "w"})
+    answer = explain([node("a"), new, pod("p", affinity=NEAR)], "pod/p")
+    assert "(did you mean app.kubernetes.io/instance=w?)" in str(answer)
+    [first, *_] = answer.to_dict()["verdicts"][0]["suggestions"]
+    assert [one["code"] for one in first["changes"]] == ["correct-pod-selector"]
+    other = running("cache", "a", labels={"app": "x", "tier": "y"})
+    assert "did you mean" not in str(explain([node("a"), other, pod("p", affinity=NEAR)], "pod/p"))
+
+
 def test_a_label_is_near_only_if_no_workload_has_the_wanted_one() -> None:
     near = running("ww", "a", labels={"app": "ww"})
     said = str(explain([node("a"), near, pod("p", affinity=NEAR)], "pod/p"))

@@ -35,7 +35,7 @@ _LEAST_CPU, _LEAST = Fraction(1, 4), Fraction(1, 3)
 """The shares to which requests for cpu, and for anything else, may be lowered: a pod with less cpu is only slower."""
 
 _ROUND = 1 << 20
-"""A mebibyte: the smallest unit for memory requests."""
+"""A mebibyte: the smallest unit for requests of memory and ephemeral storage."""
 
 
 class ResourceRemedies:
@@ -67,7 +67,7 @@ class ResourceRemedies:
             return
         name, most = max(asking, key=lambda each: each[1])
         to = most - (need - left)
-        to -= to % (_ROUND if to > _ROUND and one.resource == "memory" else 1)
+        to -= to % (_ROUND if to > _ROUND and one.resource in ("memory", "ephemeral-storage") else 1)
         if to <= 0 or (whole is not None and to < containers_ask(spec, one.resource)):
             return
         text = amount_text(one.resource, to)

@@ -26,6 +26,10 @@ MOST_SOURCES = 3
 """The maximum number of workloads, and of pending pods, that are named."""
 
 
+_NAMES = ("app.kubernetes.io/name", "app.kubernetes.io/instance", "app", "k8s-app")
+"""Labels that name an application: charts replace one by another."""
+
+
 class SelectedPods:
     """The pods in a run and the workloads in its input, as selected by the rules of one pod."""
 
@@ -84,13 +88,21 @@ class SelectedPods:
         return [(POD, pod.metadata.name), *controller_names(pod.metadata)][-1]
 
     def near(self, term: Term) -> str:
-        """Return the label, of pods in the term's namespaces, that is most similar to the term's only label, or ""."""
+        """Return the label, of pods in the term's namespaces, that is most similar to the term's only label, or "".
+
+        It has the same key and a similar value, or the same value and another key.
+        """
         labels, selector = self._labels(term), term.selector
         if selector is None or selector.match_expressions or len(selector.match_labels or {}) != 1:
             return ""
         [(key, value)] = (selector.match_labels or {}).items()
-        found = the_nearest(value, {each[key] for each in labels if key in each})
-        return f"{key}={found}" if found is not None and found != value else ""
+        there = list(labels)
+        found = the_nearest(value, {each[key] for each in there if key in each})
+        if found is not None and found != value:
+            return f"{key}={found}"
+        keys = {other for each in there for other, own in each.items() if own == value and other != key}
+        others = sorted(keys, key=_rank) if found is None and value not in ("true", "false") else []
+        return f"{others[0]}={value}" if others else ""
 
     def _labels(self, term: Term) -> Iterator[Mapping[str, str]]:
         """Yield the labels of the pods in the namespaces that the term names, and of those that workloads create."""
@@ -123,6 +135,11 @@ class SelectedPods:
                 yield _source(workload, own)
         for pod in waiting.values():
             yield PodSource(kind=pod.kind, namespace=pod.metadata.namespace, name=pod.metadata.name, state="Pending")
+
+
+def _rank(key: str) -> tuple[int, str]:
+    """Return a sort key for labels with which a value may be meant, the most usual one first."""
+    return _NAMES.index(key) if key in _NAMES else len(_NAMES), key
 
 
 def _source(workload: AnyWorkload, waiting: Sequence[str]) -> PodSource:
