@@ -367,10 +367,7 @@ class Snapshot:
     objects: list[bytes]
 
     def pieces(self, end: bytes = b"\n") -> Iterator[bytes]:
-        """Yield the text of a snapshot file in several parts.
-
-        The text is a Kubernetes List with one object per line.
-        """
+        """Yield the text of a snapshot file in parts. The text is a Kubernetes List with one object per line."""
         yield b'{"apiVersion":"v1","kind":"List","items":[' + end
         yield header(self.info)
         for text in self.objects:
