@@ -107,7 +107,7 @@ def port(name: str, made: Object) -> Object:
 
 def test_host_ports_of_a_pod_that_is_being_deleted_are_told_once() -> None:
     said = text(node("a"), port("w", leaving("w", "a")), port("p", pod("p")))
-    assert "a: host ports 80/TCP and 443/TCP are taken by pod default/w; that pod is being deleted What" in said
+    assert "a: host ports 80/TCP and 443/TCP are taken by pod default/w; that pod is being deleted Changes" in said
 
 
 def test_a_large_pod_that_is_being_deleted() -> None:

@@ -77,4 +77,4 @@ def test_the_page_explains_where_the_answer_does_not(tmp_path: Path) -> None:
     assert "explanations" not in plain.out
     page = read((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert page.data["document"]["explanations"]
-    assert "none is available" in page.text
+    assert "no device is available" in page.text

@@ -37,6 +37,7 @@ from dra_plan.documents.cluster_changes import (
     NodeLabelled,
     NodeRequirementDropped,
     PodsGone,
+    PriorityRaised,
     ResourceDropped,
     ResourceLowered,
 )
@@ -66,6 +67,8 @@ def rank(told: SuggestedChange) -> int:
     - Taking the place of a pod whose replacement then has no node comes last, because it leaves a pod pending.
     """
     if isinstance(told, ClaimReleased | PodsGone) and told.stays == "WithoutPlace":
+        return len(RANKS)
+    if isinstance(told, PriorityRaised) and told.without_place:
         return len(RANKS)
     if isinstance(told, ClaimReleased) and not told.pods:
         return RANKS.index("use-claim-template")
