@@ -47,7 +47,7 @@ def test_the_holder_of_a_host_port_on_the_only_node_of_a_pod() -> None:
     assert verdict["suggestions"][2]["changes"][0]["withoutPlace"] == ["default/w"]
     said = text(objects)
     assert "(the pod then fits on a; the removed pod's replacement would have no node)" in said
-    assert "2 nodes (b, c): DaemonSet d wants it on node a What" in said
+    assert "2 nodes (b, c): DaemonSet d wants it on node a Changes" in said
     assert "stays" not in removed([*objects, node("e")])[0]
     assert removed([*objects[:-3], running("w", "a", **PORT, metadata=owned("DaemonSet", "other"))]) == []
 

@@ -17,6 +17,7 @@ from dra_plan.documents.scheduling import ExplainedAttempt
 from dra_plan.errors import UsageError
 from dra_plan.near import nearest
 from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.failed_attempts import explained_attempts
 from dra_plan.planner.question import Question
 from dra_plan.planner.refused import RefusedOwner, accepted, entries
 from dra_plan.planner.suspended import resumed
@@ -33,7 +34,6 @@ from dra_plan.questions.grow.search import (
     with_more,
 )
 from dra_plan.questions.schedule.answer import choice, notices_about, schedule_chosen
-from dra_plan.questions.schedule.explained import explained_attempts
 from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import FailedAttempt
 from dra_plan.scheduler.notices import SEVERAL_BEST

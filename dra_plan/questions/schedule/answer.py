@@ -39,6 +39,7 @@ from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders
 from dra_plan.planner.certainty import keep_refusals
 from dra_plan.planner.creation import NotCreated, as_created, has_quotas, not_created
+from dra_plan.planner.failed_attempts import explained_attempts
 from dra_plan.planner.nodes import with_nodes
 from dra_plan.planner.notices import of_new_fields
 from dra_plan.planner.owners import chosen_pods
@@ -56,7 +57,6 @@ from dra_plan.planner.settling import (
 from dra_plan.planner.suspended import resumed
 from dra_plan.planner.twice import of_devices_twice
 from dra_plan.questions.schedule.document import ScheduleDocument, devices_by_pod
-from dra_plan.questions.schedule.explained import explained_attempts
 from dra_plan.releases import Target
 from dra_plan.scheduler.admission import ARRIVAL
 from dra_plan.scheduler.attempts import PodRecord

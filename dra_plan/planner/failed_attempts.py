@@ -1,4 +1,4 @@
-"""`schedule`: the explanations of attempts that failed because of claims. Attempts that are alike share one."""
+"""Explanations of scheduling attempts that failed because of claims. Attempts that are alike share one."""
 
 from __future__ import annotations
 
