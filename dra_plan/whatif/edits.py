@@ -162,18 +162,22 @@ def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreat
     """
     departed = depart(inventory, pods, index)
     returning = [pod for pod in pods if comes_back(pod) or (recreates and is_bare(pod))]
-    time = max((pod.metadata.creation_timestamp or "" for pod in inventory.pods), default="") or None
     after = departed.inventory
     names = {(pod.metadata.namespace, pod.metadata.name) for pod in returning}
-    version = max(
-        (pod.metadata.resource_version for pod in inventory.pods), key=lambda one: (len(one), one), default=""
-    )
+    time, version = newest(inventory)
     heirs = [successor(pod, time, version) for pod in returning]
     after = replace(after, pods=[*after.pods, *heirs], returning=after.returning | names)
-    rewritten = [claim for pod in returning for claim in claims_without_template(pod, index)]
+    rewritten = [claim for pod in returning for claim in claims_without_template(pod, index, successor(pod, None))]
     if rewritten:
         after = replace(after, claims=[*after.claims, *rewritten])
     return replace(departed, inventory=after)
+
+
+def newest(inventory: Inventory) -> tuple[str | None, str]:
+    """Return the newest creation time and the newest resource version of a pod, which a pod that is created now has."""
+    time = max((pod.metadata.creation_timestamp or "" for pod in inventory.pods), default="") or None
+    versions = (pod.metadata.resource_version for pod in inventory.pods)
+    return time, max(versions, key=lambda one: (len(one), one), default="")
 
 
 def comes_back(pod: Pod) -> bool:
@@ -242,13 +246,12 @@ def successor(pod: Pod, time: str | None, version: str = "") -> Pod:
     return structs.replace(pod, metadata=metadata, spec=spec, status=PodStatus(phase="Pending"))
 
 
-def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
-    """Return the claims of the pod's replacement that come from templates missing from the input.
+def claims_without_template(pod: Pod, index: Index, heir: Pod) -> list[ResourceClaim]:
+    """Return the claims of the pod's replacement (`heir`) that come from templates missing from the input.
 
     Each has the spec of the corresponding old claim, which is the same as that of the template, because the spec of a
     claim cannot change.
     """
-    heir = successor(pod, None)
     made = []
     for entry in pod.spec.resource_claims:
         template = entry.resource_claim_template_name

@@ -63,6 +63,22 @@ def test_a_pod_whose_new_pod_finds_a_node_comes_before_a_smaller_one() -> None:
     assert alone == [{"code": "remove-pods", "pods": ["default/s"], "on": "a", "stays": "WithoutPlace"}]
 
 
+def prefers(name: str) -> Any:
+    """The affinity of a pod that goes to this node if it can."""
+    term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [name]}]}
+    preferred = [{"weight": 100, "preference": term}]
+    return {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+
+
+def test_no_restart_if_the_new_pod_takes_the_room_that_is_left_before_the_old_one_has_ended() -> None:
+    nodes = [node("a", cpu="4"), node("b", cpu="2")]
+    wanted = pod("p", cpu="3", nodeSelector={"kubernetes.io/hostname": "a"})
+    away = {"code": "restart-pods", "pods": ["default/l"], "on": "a", "thenOn": ["b"]}
+    for name, change in (("a", {"code": "remove-pods", "pods": ["default/l"], "on": "a"}), ("b", away)):
+        made = replicas("l", running("l", "a", cpu="2", affinity=prefers(name)))
+        assert removed([*nodes, *made, wanted]) == [change]
+
+
 def test_pods_of_the_same_workload_do_not_hide_others() -> None:
     own = replicas("d", running("d-1", "a", cpu="2"), pod("d-2", cpu="2"))
     others = replicas("e", running("e-1", "b", cpu="3"))

@@ -6,10 +6,10 @@ from typing import Any
 
 from dra_plan import Cluster
 from dra_plan.whatif.edits import Evict
-from tests.build import Object, claim, generated, gpus, manifest, pod, request, running, template
+from tests.build import Object, claim, generated, gpus, manifest, owned, pod, request, running, template, used
 
 from .test_remedies import changes, helps, told
-from .test_removals import replicas
+from .test_removals import prefers, replicas
 
 ONE = {"gpu": "one"}
 PENDING = [template("one", request("r")), claim("two", request("r", count=2)), pod("p", claims={"gpu": "two"})]
@@ -40,6 +40,24 @@ def test_a_restart_comes_early_and_a_release_that_leaves_another_pod_pending_com
     said = text(WORLD)
     assert "delete pod default/free: its replacement then fits on c (the pod then fits on a)" in said
     assert "(the pod then fits on b; the replacement of that pod would have no node)" in said
+
+
+def test_no_restart_if_a_replacement_that_comes_first_takes_what_the_pod_needs() -> None:
+    """A ReplicaSet replaces a pod while it still has its device; a StatefulSet only when the pod has ended.
+
+    With a claim that both name, the replacement joins the pod, and the claim keeps its device.
+    """
+    world = [*gpus("a"), *gpus("c", each=1)[1:], *PENDING]
+    found = told([*world, *held("w", "a", "gpu-0", affinity=prefers("a"))], "pod/p")
+    assert changes(found) == [["lower-count"], ["add-node"], ["release-claim"]]
+    assert "stays" not in found["suggestions"][2]["changes"][0]
+    shared = claim("s", request("r"), status=used("a", "gpu-0", "w"))
+    sharing = [*replicas("of-w", running("w", "a", claims={"gpu": "s"})), shared]
+    assert changes(told([*world, *sharing], "pod/p")) == [["lower-count"], ["add-node"], ["release-claim"]]
+    of_set = running("w-0", "a", templates=ONE, metadata=owned("StatefulSet", "w"), affinity=prefers("a"))
+    stateful = [*world, of_set, generated("w-0", "gpu", "a", "gpu-0")]
+    for each in (stateful, [*world, *held("w", "a", "gpu-0")]):
+        assert changes(told(each, "pod/p"))[1] == ["restart-pods"]
 
 
 def test_an_eviction_agrees() -> None:

@@ -151,11 +151,12 @@ class VerdictRun:
         explained: Callable[[Pod], bool],
         chosen: Callable[[Pod], bool] = lambda _pod: True,
         planned: Iterable[ClaimSetPlan] = (),
+        then: Iterable[Inventory] = (),
     ) -> None:
         """Run the simulation. For `explained` pods, the reasons of each node are recorded.
 
         `planned` are claim sets of the same input: their answers are used for nodes that have not changed. Pods that
-        quotas and limits keep from being created are never tried.
+        quotas and limits keep from being created are never tried. The simulation goes on to the states in `then`.
         """
         self._explained, self._chosen = explained, chosen
         self._lacks = may_lack(about.inventory)
@@ -185,7 +186,7 @@ class VerdictRun:
         scheduler = self.simulation.scheduler
         scheduler.cycle.explain = self._kept
         scheduler.enough = self._is_enough
-        self.result: SimulationResult = simulate(self.simulation, tells=False)
+        self.result: SimulationResult = simulate(self.simulation, then, tells=False)
         self.is_late = scheduler.is_late()
         self.records: dict[Owner, list[PodRecord]] = {}
         for record in self.result.pods:

@@ -217,8 +217,26 @@ class Remedies:
             made += self._of_owner(changed, fixed=any(one.fixed for one in remedies))
             made += [*_of_nodes(before, changed), *_of_classes(before, changed)]
             whole = structs.replace(trial.after(changes, made), also_on=self._also_on(changes, changed, trial))
-            helped += self._parts(remedies, trial, verdict) or [whole]
+            helped += self._parts(remedies, trial, verdict) or [self._in_any_order(whole, remedies, verdict)]
         return helped
+
+    def _in_any_order(self, whole: TriedChanges, remedies: Sequence[Remedy], verdict: OwnerVerdict) -> TriedChanges:
+        """Return the changes; pods are only restarted if it also helps when their replacements come first.
+
+        A ReplicaSet creates these while the deleted pods still have their devices and their room.
+        """
+        keys = {pod for one in whole.changes if isinstance(one, PodsGone) and one.code == _RESTART for pod in one.pods}
+        others = _applied(self._inventory, [one for one in remedies if not any(map(_removes_pods, one.told))])
+        if not keys or others is None:
+            return whole
+        from dra_plan.questions.explain.replacing import while_they_end  # few changes restart pods
+
+        states = while_they_end(others, keys)
+        trial = self._tries(states[0], states[1:]) if states is not None else None
+        helps = trial is not None and trial.helps(verdict.would_bind) and all(trial.places.values())
+        if helps or states is None:
+            return whole
+        return structs.replace(whole, changes=[*map(_not_replaced, whole.changes)])
 
     def _also_on(self, changes: Sequence[SuggestedChange], changed: Inventory, trial: Trial) -> list[str]:
         """Return further nodes that take the pod after a correction of a toleration, which is meant for all of them."""
@@ -413,8 +431,22 @@ def _has_place(of: TriedChanges) -> bool:
     return all(one.stays != "WithoutPlace" for one in of.changes if isinstance(one, PodsGone))
 
 
+def _removes_pods(change: SuggestedChange) -> bool:
+    return isinstance(change, PodsGone) and change.code == "remove-pods"
+
+
+def _not_replaced(change: SuggestedChange) -> SuggestedChange:
+    """Return the change; if it restarts pods, it only removes them."""
+    if not isinstance(change, PodsGone) or change.code != _RESTART:
+        return change
+    return structs.replace(change, code="remove-pods", then_on=[])
+
+
 def _ends_pods(one: Remedy) -> bool:
     return any(isinstance(change, NodeAwaited) and change.ends for change in one.told)
+
+
+_RESTART = "restart-pods"
 
 
 _EVICTING = Remedy((), lambda of: of)

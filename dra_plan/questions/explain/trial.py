@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from msgspec import structs
 
@@ -42,8 +42,11 @@ class Trial(NamedTuple):
         )
 
 
-Tries = Callable[[Inventory], Trial | None]
-"""Returns the result for the owner's pods in a changed input, or None if the change is useless."""
+class Tries(Protocol):
+    """A function that returns the result for the owner's pods in a changed input, or None if the change is useless."""
+
+    def __call__(self, changed: Inventory, then: Sequence[Inventory] = ()) -> Trial | None:
+        """Return the result. `then` are states that the changed input reaches afterwards, one after another."""
 
 
 def _with_places(change: SuggestedChange, places: Mapping[str, str]) -> SuggestedChange:

@@ -7,7 +7,7 @@ might help.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeGuard
 
 from msgspec import Struct, structs
@@ -245,8 +245,8 @@ class OwnerTrials:
         """
         owners_of = self._ground.owners_of
 
-        def tried(changed: Inventory) -> Trial | None:
-            run = self._changed(changed, owner)
+        def tried(changed: Inventory, then: Sequence[Inventory] = ()) -> Trial | None:
+            run = self._changed(changed, owner, then=then)
             if any(owner in owners_of.of(each.pod) for each in run.not_made):
                 return None
             fates = self._ground.fates.of(run, owner)
@@ -282,14 +282,21 @@ class OwnerTrials:
         return is_accepted(self._ground.index.inventory, changed, owner, self._ground.about.view.target)
 
     def _changed(
-        self, changed: Inventory, owner: Owner, explained: Callable[[Pod], bool] = lambda _pod: False
+        self,
+        changed: Inventory,
+        owner: Owner,
+        explained: Callable[[Pod], bool] = lambda _pod: False,
+        then: Sequence[Inventory] = (),
     ) -> VerdictRun:
-        """Return a run of a changed input: with all pending pods if they are few, else only with the owner's."""
+        """Return a run of a changed input: with all pending pods if they are few, else only with the owner's.
+
+        It then goes on to the states in `then`.
+        """
         ground = self._ground
         waiting = sum(record.attempts > 0 for record in ground.run.result.pods)
         about = replace(ground.about, inventory=changed, view=ground.about.view.after(changed))
         chosen = everybody if waiting <= MOST_RIVALS else lambda pod: owner in ground.owners_of.of(pod)
-        return VerdictRun(about, ground.owners_of, ground.common, explained, chosen)
+        return VerdictRun(about, ground.owners_of, ground.common, explained, chosen, then=then)
 
 
 def _released_by(of: TriedChanges) -> list[str]:
