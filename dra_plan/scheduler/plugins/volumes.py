@@ -54,7 +54,7 @@ _NO_DISK = unschedulable("node(s) had no available disk")
 IN_USE = (
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
 )
-"""The reason of the rejection while another pod uses the pod\'s ReadWriteOncePod claim."""
+"""The reason of the rejection while another pod uses the pod's ReadWriteOncePod claim."""
 
 _IN_USE = unschedulable(IN_USE)
 
