@@ -43,7 +43,7 @@ from .verdict_parts import (
     TaintEviction,
     Verdict,
 )
-from .volume_needs import VolumeClaimNeeds, VolumeElsewhere, VolumesApart
+from .volume_needs import PodlessWorkload, VolumeClaimNeeds, VolumeElsewhere, VolumesApart
 
 DEVICES = "DynamicResources"
 """The scheduler plugin that handles devices."""
@@ -115,6 +115,18 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
                 "none of its pods is ready."
             )
         ),
+    ] = []
+    scheduler_workload: Annotated[
+        PodlessWorkload | None,
+        Meta(description="OtherScheduler: the workload that probably runs the scheduler, if it has no pods."),
+    ] = None
+    scheduler_pods: Annotated[
+        list[UnreadyPod],
+        Meta(description="OtherScheduler: the pods that probably run the scheduler, if none of them is ready."),
+    ] = []
+    running_schedulers: Annotated[
+        list[Text],
+        Meta(description="OtherScheduler: the ready pods that probably run the scheduler, as NAMESPACE/NAME."),
     ] = []
     held: Annotated[
         list[str],

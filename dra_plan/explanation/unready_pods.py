@@ -46,12 +46,12 @@ def gate_controllers(pods: Sequence[Pod], gates: Iterable[str]) -> list[UnreadyP
     for domain in sorted({gate.rpartition("/")[0] for gate in gates} - {""}):
         own = [pod for pod in pods if is_controller(pod, domain) and _is_named(pod, domain)]
         servers = [pod for pod in own if not _is_user(pod, domain)]
-        named = [pod for pod in servers if not _tokens(pod).isdisjoint(_CONTROLLERS)] or servers
+        named = [pod for pod in servers if not _tokens(pod).isdisjoint(CONTROLLERS)] or servers
         found |= {one.pod: one for one in all_unready(named)}
     return list(found.values())
 
 
-_CONTROLLERS = frozenset(("controller", "manager", "operator"))
+CONTROLLERS = frozenset(("controller", "manager", "operator"))
 """The words by which controllers call themselves."""
 
 

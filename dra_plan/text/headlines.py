@@ -8,7 +8,7 @@ from dra_plan.api.well_known import KUEUE
 from dra_plan.documents.verdict_parts import AloneVerdict, FullClaim, GangShortage, GatedVerdict
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.text import words
-from dra_plan.text.naming import named
+from dra_plan.text.naming import named, workload_name
 from dra_plan.text.rivals import other, room_taken
 
 
@@ -200,12 +200,24 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
         f"gone{f' from {of.node_name}' if of.node_name else ''}"
     ),
     "NodeName": lambda of: f"its nodeName is {words.listed(of.held)}, which does not exist",
-    "OtherScheduler": lambda of: (
-        f"its schedulerName is {words.listed(of.held)}; if no such scheduler is running, the pod stays Pending"
-    ),
+    "OtherScheduler": lambda of: f"its schedulerName is {words.listed(of.held)}{_other_scheduler(of)}",
     "Order": lambda _: "its StatefulSet creates it once the earlier pods are ready",
     "Plugin": lambda of: f"plugin {words.listed(of.held)} holds it",
 }
+
+
+def _other_scheduler(of: OwnerVerdict) -> str:
+    """Return what the input has of the pod's scheduler."""
+    pods = of.running_schedulers or [one.pod for one in of.scheduler_pods]
+    if pods:
+        is_one, ready = len(pods) == 1, "running" if of.running_schedulers else "not ready"
+        which = f"which probably {'runs' if is_one else 'run'} it, {'is' if is_one else 'are'} {ready}"
+        return f", and {'pod' if is_one else 'pods'} {words.listed(pods)}, {which}"
+    if of.scheduler_workload is None:
+        return "; if no such scheduler is running, the pod stays Pending"
+    replicas = of.scheduler_workload.replicas
+    lacks = "has no pods" if replicas else "has 0 replicas"
+    return f", and {workload_name(of.scheduler_workload)}, which probably runs it, {lacks}"
 
 
 def _set(of: OwnerVerdict) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from dra_plan.api.resource import DeviceRequestAllocationResult
     from dra_plan.documents.base import AnswerTarget, ObjectName, PrintedDocument
     from dra_plan.documents.claim_sets import ClaimSetName
+    from dra_plan.documents.volume_needs import PodlessWorkload
 
 
 CUT_SHORT = "a search was cut short (--max-steps)"
@@ -86,6 +88,16 @@ def object_name(label: str) -> str:
     """Return `kind/NAMESPACE/NAME` for an object in the form `KIND NAMESPACE/NAME`."""
     kind, space, name = label.partition(" ")
     return f"{kind.lower()}{'/' if space else ''}{name}"
+
+
+def workload_name(of: PodlessWorkload) -> str:
+    """Return the workload as KIND NAMESPACE/NAME."""
+    return f"{of.kind} {of.namespace}/{of.name}"
+
+
+def scale_up(of: PodlessWorkload) -> str:
+    """Return the command that gives the workload one pod."""
+    return shlex.join(["kubectl", "scale", of.kind.lower(), of.name, "-n", of.namespace, "--replicas=1"])
 
 
 class NamedDevice(Protocol):

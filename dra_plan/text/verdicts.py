@@ -28,7 +28,7 @@ from dra_plan.documents.volume_needs import VolumeClaimNeeds
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.headlines import admission, headline, none_of, with_gates, without_gates
-from dra_plan.text.naming import object_name
+from dra_plan.text.naming import object_name, scale_up
 from dra_plan.text.node_obstacles import label_conflict, sources, upgrades
 from dra_plan.text.placed import unready_sentence
 from dra_plan.text.refusing_nodes import (
@@ -252,6 +252,27 @@ def _gate_controllers(of: OwnerVerdict, is_of_kueue: bool) -> Iterator[str]:
     yield from (unready_sentence(one, whose="") for one in of.gate_controllers)
 
 
+def _other_scheduler(of: OwnerVerdict) -> Iterator[str]:
+    """Yield how to start the pod's scheduler, what is wrong with its pods, or where it says why the pod waits."""
+    if of.running_schedulers:
+        yield "The scheduler's log should say why the pod is Pending:"
+    for pod in of.running_schedulers:
+        namespace, _, name = pod.partition("/")
+        yield f"  {shlex.join(['kubectl', 'logs', '-n', namespace, name])}"
+    yield from (unready_sentence(one, whose="") for one in of.scheduler_pods)
+    if of.running_schedulers or of.scheduler_pods:
+        return
+    if of.scheduler_workload is None:
+        yield from (f"To look for its pods: kubectl get pods -A | grep -e {shlex.quote(name)}" for name in of.held)
+    elif of.scheduler_workload.replicas:
+        where = of.scheduler_workload
+        describe = shlex.join(["kubectl", "describe", where.kind.lower(), where.name, "-n", where.namespace])
+        yield f"It should have {words.counted(where.replicas, 'pod')}. To see why it has none: {describe}"
+    else:
+        yield "To start it (not tried: dra-plan does not simulate other schedulers):"
+        yield f"  {scale_up(of.scheduler_workload)}"
+
+
 def _queue_lines(of: OwnerVerdict) -> Iterator[str]:
     """Yield whether the queue exists, and where Kueue says what a workload is waiting for."""
     if of.queues:
@@ -327,7 +348,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.verdict == "Unknown":
         yield from _unknown_lines(of)
     if of.held_by == "OtherScheduler":
-        yield from (f"To look for its pods: kubectl get pods -A | grep -e {shlex.quote(name)}" for name in of.held)
+        yield from _other_scheduler(of)
     if of.uncreated:
         yield from _uncreated(of)
     yield from map(_lost, of.lost_claims)

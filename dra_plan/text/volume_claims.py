@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dra_plan.api.well_known import HOSTNAME, SELECTED_NODE
 from dra_plan.documents.volume_needs import PodlessWorkload, UnmatchedVolume, VolumeClaimNeeds, VolumesApart
 from dra_plan.text import words
+from dra_plan.text.naming import scale_up, workload_name
 from dra_plan.text.placed import unready_sentence
 
 
@@ -230,11 +231,10 @@ def _provisioner(of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
 
 def _podless(of: PodlessWorkload) -> str:
     """Return that a workload has no pods and, if it should have none, the command that gives it one."""
-    name = f"{of.kind} {of.namespace}/{of.name}"
+    name = workload_name(of)
     if of.replicas:
         return f"{name} should have {words.counted(of.replicas, 'pod')}, and has none."
-    scale = ["kubectl", "scale", of.kind.lower(), of.name, "-n", of.namespace, "--replicas=1"]
-    return f"{name} has 0 replicas: {shlex.join(scale)}"
+    return f"{name} has 0 replicas: {scale_up(of)}"
 
 
 def _describe(of: VolumeClaimNeeds, namespace: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import explain
-from tests.build import device_class, node, pod, request, taint, template
+from tests.build import device_class, mounts, node, on_csi, placed, pod, request, taint, template, volume_claim
 
 Plain = dict[str, Any]
 AWAY = {"taints": [taint("pool", "ml")]}
@@ -32,6 +32,29 @@ def test_the_same_is_said_to_be_the_same(behind: str) -> None:
     told = last(f"0/2 nodes are available: 2 Insufficient cpu.{behind}", *SMALL)
     assert told["sameToday"]
     assert "changed" not in told
+
+
+OLDER = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+AFFINITY = "node(s) didn't match Pod's node affinity/selector"
+
+
+@pytest.mark.parametrize("behind", ["", PREEMPTION])
+def test_older_wording_is_the_same_reason(behind: str) -> None:
+    modes = {"accessModes": ["ReadWriteOncePod"]}
+    claimed = [on_csi("v", **modes), volume_claim("v", bound="v", spec=modes), placed("r", "a", volumes=mounts("v"))]
+
+    def told(said: str) -> Plain:
+        asked = waiting(said)
+        asked["spec"] |= {"volumes": mounts("v"), "nodeSelector": {"pool": "ml"}}
+        nodes = [node("a", labels={"pool": "ml"}), node("b")]
+        [verdict] = explain([*nodes, *claimed, asked], "pod/p").to_dict()["verdicts"]
+        return dict(verdict["lastMessage"])
+
+    assert told(f"0/2 nodes are available: 1 {OLDER}, 1 {AFFINITY}.{behind}")["sameToday"]
+    changed = told(f"0/2 nodes are available: 2 {OLDER}.{behind}")
+    assert not changed["sameToday"]
+    assert {(each["before"], each["nodes"]) for each in changed["changed"]} == {(2, 1), (0, 1)}
+    assert all(each["reason"] != OLDER for each in changed["changed"])
 
 
 @pytest.mark.parametrize("behind", ["", PREEMPTION])

@@ -22,6 +22,7 @@ from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdict_parts import AloneVerdict, BindingPod, GangShortage
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.driver_pods import DriverPods
+from dra_plan.explanation.other_schedulers import with_scheduler
 from dra_plan.explanation.unready_pods import gate_controllers
 from dra_plan.planner.certainty import OF_VOLUMES, Certainty
 from dra_plan.planner.claim_sets import ClaimSetPlan
@@ -167,6 +168,8 @@ class PendingPods:
         if fate.held_by == "SchedulingGates":
             keepers = gate_controllers(self._inventory.pods, fate.held)
             made = structs.replace(made, gate_controllers=keepers, **queue_of(self._inventory, record.pod))
+        if fate.held_by == "OtherScheduler":
+            made = with_scheduler(self._inventory, made)
         if fate.held_by == "Preemption":
             made = structs.replace(made, until=self._gone_by(fate.held))
         if fate.held_by == "MissingClaim":

@@ -44,6 +44,7 @@ from dra_plan.scheduler.framework.status import (
     Status,
 )
 from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals, refusals_of
+from dra_plan.scheduler.plugins.volumes import IN_USE
 from dra_plan.scheduler.simulate import Eviction, SimulationResult, simulate
 from dra_plan.scheduler.simulation import Simulation
 
@@ -336,13 +337,16 @@ _COUNTED = re.compile(r"(?P<nodes>\d{1,9}) (?P<reason>.+)", re.DOTALL)
 
 def _changed(said: str, refusals: NodeRefusals) -> list[ChangedReason]:
     """Return the reasons whose node count in the message differs from now; empty if it counts none."""
-    before = _counted(said)
+    before, now = _counted(said), _counted_now(refusals)
     if not before or refusals.of_all:
         return []
-    first = (reason.text for found in refusals.of_nodes.values() for reason in found[0].reasons)
-    now = Counter(map(_of_any_release, first))
     changed = [reason for reason in (now | before) if now[reason] != before[reason]]
     return [ChangedReason(reason=one, nodes=now[one], before=before[one]) for one in changed]
+
+
+def _counted_now(refusals: NodeRefusals) -> Counter[str]:
+    first = (reason.text for found in refusals.of_nodes.values() for reason in found[0].reasons)
+    return Counter(map(_of_any_release, first))
 
 
 def reasons_in(said: LastMessage) -> Collection[str]:
@@ -365,9 +369,19 @@ def _counted(said: str) -> Counter[str]:
 _NAMED_TAINT = re.compile(r"untolerated taint \{.*\}", re.DOTALL)
 
 
+_OLDER_WORDING = {
+    "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode": IN_USE,
+}
+"""The present wording of reasons that older releases word differently.
+
+Source: the history of the plugins' reasons; the one about ReadWriteOncePod, from 1.22 on, was changed by
+kubernetes/kubernetes pull request 129145.
+"""
+
+
 def _of_any_release(reason: str) -> str:
-    """Return the reason without the taint that older releases include."""
-    return _NAMED_TAINT.sub("untolerated taint(s)", reason)
+    """Return the reason in its present wording, and without the taint that older releases include."""
+    return _OLDER_WORDING.get(reason) or _NAMED_TAINT.sub("untolerated taint(s)", reason)
 
 
 def _is_gated(reason: str, record: PodRecord | None) -> bool:
@@ -375,8 +389,16 @@ def _is_gated(reason: str, record: PodRecord | None) -> bool:
 
 
 def _is_same(said: str, today: str, refusals: NodeRefusals | None) -> bool:
-    """Return whether the nodes have equal reasons; the preemption result, which follows, may differ."""
-    return said == today or (refusals is not None and bool(today) and said.startswith(_of_nodes(refusals)))
+    """Return whether the nodes have equal reasons, in the words of any release.
+
+    The preemption result, which follows, may differ.
+    """
+    if said == today or refusals is None or not today:
+        return said == today
+    if said.startswith(_of_nodes(refusals)):
+        return True
+    before = _counted(said) if _NAMED_TAINT.search(said) is None and not refusals.of_all else None
+    return bool(before) and before == _counted_now(refusals)
 
 
 def _of_nodes(refusals: NodeRefusals) -> str:

@@ -51,9 +51,12 @@ from dra_plan.scheduler.framework.status import (
 from .volume_binding import not_owner
 
 _NO_DISK = unschedulable("node(s) had no available disk")
-_IN_USE = unschedulable(
+IN_USE = (
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
 )
+"""The reason of the rejection while another pod uses the pod's ReadWriteOncePod claim."""
+
+_IN_USE = unschedulable(IN_USE)
 
 
 @dataclass
