@@ -175,7 +175,7 @@ class LoadedCluster:
         *,
         quirks: str | None = None,
     ) -> Self:
-        """Return a cluster with the same objects, but with another release, other feature gates or other `quirks`.
+        """Return a cluster with the same objects but a different release, or different feature gates or `quirks`.
 
         Arguments that are omitted leave the current values unchanged. `feature_gates` replaces all feature gates that
         differ from the defaults of the release. Raises UsageError for an unknown feature gate.

@@ -190,7 +190,7 @@ class Bounded(TypedDict, total=False):
         int | None,
         Flag(
             "--max-steps",
-            "Stop searching a node after N steps, with the result Undecided (default: 250,000).",
+            "Stop the search on a node after N steps and report Undecided (default: 250,000).",
             metavar="N",
             least=1,
         ),

@@ -35,9 +35,10 @@ class ClaimSet(Struct, frozen=True, kw_only=True):
     """A set of claims that must fit together on one node.
 
     `claims` are the pending claims, in the order of the pod's resourceClaims. `allocated` are the allocated claims,
-    which restrict the nodes. If the owner has several pod templates, `part` is the field that contains the template of
-    these pods. `pods` are the planned pods: a single pod, or several pods if claim sets were joined. `copies` says how
-    many of these pods have no node yet. If the set cannot be formed, `error` says why, and there are no claims.
+    which restrict the nodes. `pods` are the planned pods: a single pod, or several pods if claim sets were joined.
+    `copies` says how many of these pods have no node yet. If the owner has several pod templates, `part` is the field
+    that contains the template used for the pods of this claim set. If the set cannot be formed, `error` says why, and
+    there are no claims.
     """
 
     owner: Owner | None = None

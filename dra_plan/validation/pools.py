@@ -137,8 +137,9 @@ NO_COUNTER = unschedulable(
         "none of its devices."
     ),
     (
-        "Publish what is missing in `sharedCounters` of a slice of the same pool, since Kubernetes 1.35 of one "
-        "without devices, and include that slice in `resourceSliceCount`. Or use the name of one that exists."
+        "Publish the missing counter set or counter in `sharedCounters` of a slice of the same pool, and include that "
+        "slice in `resourceSliceCount`. Since Kubernetes 1.35, this slice must not contain devices. Alternatively, use "
+        "the name of an existing counter set or counter."
     ),
 )
 COUNTER_TOO_SMALL = warning(

@@ -62,34 +62,34 @@ def _rest(document: RepackDocument) -> str:
 
 def headline(document: RepackDocument) -> str:
     """Return a sentence that states whether the wanted pods fit and how many moves this takes, without a full stop."""
-    room = _room(document)
     match document.outcome:
         case "Fits":
-            return f"There is already {room}; no pods need to be moved"
+            return f"{_already(document)}; no pods need to be moved"
         case "Moves":
             moves = counted(document.moves, "pod")
             waves = counted(len(document.waves), "wave")
             where = "another node" if document.moves == 1 else "other nodes"
-            return f"Moving {moves} to {where} in {waves} makes {_found(document)}"
+            return f"Moving {moves} to {where} in {waves} {_found(document)}"
         case "Impossible" if document.asked == "Most" and document.found == document.at_most:
             return f"{_as_it_is(document)}; no moves make room for more ({_proved(document)})"
         case "Impossible":
             said = f"moving the {counted(document.movable, 'movable pod')} is not enough (proved)"
             if not document.movable:
-                return f"There is no {room}, and no running pods are movable"
+                return f"{_not_yet(document)}, and no running pods are movable"
             if document.most_moves is not None:
                 moves = "1 move is" if document.most_moves == 1 else f"{document.most_moves} moves are"
                 said = f"{moves} not enough ({_proved(document)})"
                 if document.at_least > document.most_moves:
                     said += f"; at least {document.at_least} are needed"
-            return f"There is no {room}: {said}"
+            return f"{_not_yet(document)}: {said}"
     if document.asked == "Most":
         return (
             f"{_as_it_is(document)}; no moves to make room for more were found, but {document.at_most} may be possible"
         )
     least = f"at least {counted(document.at_least, 'move')} would be needed" if document.at_least else ""
     why = f" ({without(document.message)})" if document.message else ""
-    return f"Undecided: no moves that make {room} were found{why}" + (f"; {least}" if least else "")
+    wanted = f"free {_devices(document)}" if document.asked == "Free" else f"make {_room(document)}"
+    return f"Undecided: no moves that {wanted} were found{why}" + (f"; {least}" if least else "")
 
 
 def _proved(document: RepackDocument) -> str:
@@ -105,20 +105,37 @@ def _as_it_is(document: RepackDocument) -> str:
 def _room(document: RepackDocument) -> str:
     if document.asked == "Most":
         return f"room for all {counted(document.rooms, 'pending pod')}"
-    if document.asked == "For":
-        return f"room for {document.room.partition('=')[0]}" + (
-            f", {document.rooms} pods" if document.rooms > 1 else ""
-        )
+    pods = f", {document.rooms} pods" if document.rooms > 1 else ""
+    return f"room for {document.room.partition('=')[0]}{pods}"
+
+
+def _devices(document: RepackDocument, state: str = "") -> str:
+    """Return the devices to free, their state and where they are."""
     devices, _, rest = document.room.partition("x")
     model = rest.rpartition("=")[0] or rest
     where = "one node" if document.rooms == 1 else f"each of {document.rooms} nodes"
-    return f"room for {devices} {model} {'device' if devices == '1' else 'devices'} on {where}"
+    return f"{devices} {model} {'device' if devices == '1' else 'devices'}{state} on {where}"
+
+
+def _already(document: RepackDocument) -> str:
+    if document.asked != "Free":
+        return f"There is already {_room(document)}"
+    state = " is already free" if document.room.partition("x")[0] == "1" else " are already free"
+    return _devices(document, state)
+
+
+def _not_yet(document: RepackDocument) -> str:
+    if document.asked != "Free":
+        return f"There is no {_room(document)}"
+    return _devices(document, " cannot be freed")
 
 
 def _found(document: RepackDocument) -> str:
-    if document.asked != "Most":
-        return _room(document)
-    found = f"room for {document.found} of {counted(document.rooms, 'pending pod')}"
+    if document.asked == "Free":
+        return f"leaves {_devices(document, ' free')}"
+    if document.asked == "For":
+        return f"makes {_room(document)}"
+    found = f"makes room for {document.found} of {counted(document.rooms, 'pending pod')}"
     if document.found == document.rooms:
         return found
     is_most = document.found >= document.at_most

@@ -16,7 +16,7 @@ def rule(
         typer.Argument(
             autocompletion=completing.rules,
             metavar="CODE",
-            help="Codes of rules, or prefixes of codes. If no CODE is given, all rules are listed.",
+            help="Rule codes or prefixes of rule codes. If no CODE is given, all rules are listed.",
         ),
     ] = None,
     output: Annotated[

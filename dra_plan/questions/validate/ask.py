@@ -57,7 +57,7 @@ class ValidateOptions(RuleOptions, total=False):
 
 @spelled_out
 def validate(cluster: LoadedCluster, **options: Unpack[ValidateOptions]) -> ValidationReport:
-    """Return problems in single objects and between objects.
+    """Return problems within individual objects and inconsistencies between objects.
 
     `select` contains the codes of the rules to check, and `ignore` contains the codes of rules to omit. Objects that
     are also in the cluster `against` are validated as updates. `runtime_config` is the API server's `--runtime-config`,
