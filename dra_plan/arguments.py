@@ -26,7 +26,7 @@ _MOST = 2**63
 
 
 def question(owners: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Question:
-    """Return a question about this cluster, with these options. Raises UsageError for invalid options."""
+    """Return a `Question` with this cluster and these options. Raises UsageError for invalid options."""
     given = {**_NOTHING, **(options or {})}
     return Question(
         owners=names(owners, "owners"),

@@ -84,7 +84,7 @@ class LoadedCluster:
         namespace: str = "default",
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Return a cluster with the objects in these files, these directories and, for `-`, standard input.
+        """Return a cluster with the objects in these files and directories. `-` stands for standard input.
 
         These objects override those in `snapshot`, a cluster state that was read earlier with `dra_plan.read_cluster`.
         Namespaced objects without a namespace are put into `namespace`.
@@ -329,7 +329,7 @@ class LoadedCluster:
         return self._edits
 
     def question(self, owners: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Question:
-        """Return a question about this cluster, with these options. Raises UsageError for invalid options."""
+        """Return a `Question` with this cluster and these options. Raises UsageError for invalid options."""
         return structs.replace(question(owners, options), runtime_config=self._asked.runtime_config)
 
     def allotted(self, timeout: float | None, progress: Progress | None) -> AbstractContextManager[None]:

@@ -174,7 +174,7 @@ class Pool(Struct, eq=False):
         return self.state is PoolState.COMPLETE
 
     def devices(self) -> Iterable[PoolDevice]:
-        """Yield the devices of the pool that the node can use, in search order."""
+        """Yield those of the pool's devices that the node can use, in search order."""
         for slice_ in self.slices:
             yield from slice_.devices
 

@@ -37,10 +37,10 @@ class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False)
 @spelled_out
 @within_its_time
 def capacity(cluster: LoadedCluster, *owners: str | dict[str, Any], **options: Unpack[CapacityOptions]) -> CapacityPlan:
-    """Return how many copies of each owner's pod fit in addition to the bound pods. Each owner is counted alone.
+    """Return how many copies of each owner's pod fit in addition to the bound pods. Owners are counted separately.
 
     `owners` are names of pods and workloads, or pods as plain dicts. The default owners are the pending pods and the
-    workloads in the input or in `namespace`, without DaemonSets that already have a pod on every node. Copies are
+    workloads in the input or in `namespace`, except DaemonSets that already have a pod on every node. Copies are
     created one after another until kube-scheduler or a quota rejects a copy, or until there are `limit` copies (10,000
     by default). Other pending pods are ignored. If `mix` is set, all owners are counted together, in proportion to
     their replicas.

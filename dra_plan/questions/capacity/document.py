@@ -241,7 +241,7 @@ PARTS = SHAPES
 
 
 class CapacityDocument(PrintedDocument, frozen=True, kw_only=True):
-    """How many copies of each owner's pod fit in addition to the existing pods. Each owner is counted alone."""
+    """How many copies of each owner's pod fit in addition to the existing pods. Owners are counted separately."""
 
     kind: Literal["CapacityPlan"] = "CapacityPlan"
     limit: Annotated[int, Meta(ge=1, description="The maximum number of copies that were tried.")]

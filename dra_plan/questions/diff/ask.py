@@ -41,9 +41,9 @@ class DiffOptions(Chosen, DevicesOnly, WithoutNodes, Bounded, Allotted, total=Fa
 def diff(cluster: LoadedCluster, other: LoadedCluster, *owners: str, **options: Unpack[DiffOptions]) -> ClusterDiff:
     """Return how `other` differs from this cluster in claim sets, pods, pools, devices and selectors.
 
-    `other` may be a cluster with different objects, an edited copy of this cluster, or this cluster at another release
-    (see `at`). If controllers would act after the scheduler, both clusters are simulated until nothing changes any
-    more. Pods that have ended are compared with their replacements. If `together` is set, pods are not scheduled. The
+    `other` may be a cluster with different objects, an edited copy of this cluster, or this cluster with another
+    release (see `at`). If controllers would act after the scheduler, both clusters are simulated until nothing changes
+    any more. Pods that have ended are compared with their replacements. If `together` is set, pods are not scheduled. The
     other arguments and the errors are the same as for `allocate`.
     """
     from dra_plan.arguments import required

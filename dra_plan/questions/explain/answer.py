@@ -80,7 +80,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     def verdict(self) -> str:
         """The verdict on the pod or workload, for example `Unschedulable`.
 
-        Raises ValueError if there is not exactly one.
+        Raises ValueError if there is no verdict, or more than one.
         """
         if len(self.verdicts or ()) != 1:
             raise ValueError(f"{len(self.verdicts or ())} verdicts; see `verdicts`")

@@ -65,7 +65,7 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
 @spelled_out
 @within_its_time
 def repack(cluster: LoadedCluster, **options: Unpack[RepackOptions]) -> RepackPlan:
-    """Return the fewest or cheapest moves of running pods after which the wanted devices are free.
+    """Return the fewest or cheapest moves of running pods that free the wanted devices.
 
     The moves are grouped into waves, which are simulated.
 
