@@ -42,9 +42,9 @@ def diff(cluster: LoadedCluster, other: LoadedCluster, *owners: str, **options: 
     """Return how `other` differs from this cluster in claim sets, pods, pools, devices and selectors.
 
     `other` may be a cluster with different objects, an edited copy of this cluster, or this cluster with another
-    release (see `at`). If controllers would act after the scheduler, both clusters are simulated until nothing changes
-    any more. Pods that have ended are compared with their replacements. If `together` is set, pods are not scheduled. The
-    other arguments and the errors are the same as for `allocate`.
+    release (see `at`). If controllers would act after the scheduler, both clusters are simulated until nothing
+    changes any more. Pods that have ended are compared with their replacements. If `together` is set, pods are not
+    scheduled. The other arguments and the errors are the same as for `allocate`.
     """
     from dra_plan.arguments import required
     from dra_plan.loaded import LoadedCluster
