@@ -256,6 +256,11 @@ class PodSpec(Object, frozen=True):
     active_deadline_seconds: int | None = None
     scheduling_group: PodSchedulingGroup | None = None
 
+    @property
+    def all_containers(self) -> list[Container]:
+        """The init containers, followed by the containers."""
+        return [*self.init_containers, *self.containers]
+
 
 class PodResourceClaimStatus(Object, frozen=True):
     """The claim that was created for an entry of the pod's `resourceClaims`.

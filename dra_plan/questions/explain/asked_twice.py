@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from dra_plan.api.core import Container, PodResourceClaim, PodSpec
+from dra_plan.api.core import PodResourceClaim, PodSpec
 from dra_plan.api.resource import DeviceRequest
 from dra_plan.claims.index import Index
 from dra_plan.documents.base import ClaimName, ServedResource
@@ -93,7 +93,7 @@ def _is_of(entry: PodResourceClaim, one: BlockingRequest) -> bool:
 
 def _without_resource(pods: OwnedPods, spec: PodSpec, of: ServedResource, entries: Collection[str]) -> Remedy:
     """Return the removal of an extended resource from the containers that request it."""
-    containers = [one for one in _containers(spec) if one.name in of.containers]
+    containers = [one for one in spec.all_containers if one.name in of.containers]
     told = ResourceDropped(
         code="drop-resource",
         resource=of.resource,
@@ -108,11 +108,7 @@ def _without_resource(pods: OwnedPods, spec: PodSpec, of: ServedResource, entrie
 
 def _without_claim(pods: OwnedPods, spec: PodSpec, entry: _Entry, served: Collection[ServedResource]) -> Remedy:
     """Return the removal of a claim from the pod and its containers."""
-    users = {one.name for one in _containers(spec) if any(each.name == entry.name for each in one.resources.claims)}
+    users = {one.name for one in spec.all_containers if any(each.name == entry.name for each in one.resources.claims)}
     beside = next((one.resource for one in served if users and users.issubset(one.containers)), "")
     told = ClaimDropped(code="drop-claim", entry=entry.name, claim=entry.claim, beside=beside)
     return Remedy((told,), pods.editing(lambda spec: without_claim(spec, entry.name)), fixed=True)
-
-
-def _containers(spec: PodSpec) -> list[Container]:
-    return [*spec.init_containers, *spec.containers]

@@ -31,6 +31,7 @@ from dra_plan.explanation.funnel import offer
 from dra_plan.explanation.placement import Placements
 from dra_plan.questions.explain.claim_templates import created, free_name, new_template, same_template
 from dra_plan.questions.explain.editing import OwnedPods, Remedy, with_containers
+from dra_plan.questions.explain.spec_edits import without_resource
 from dra_plan.questions.explain.vendors import classes_for
 
 MOST_CLASSES = 2
@@ -78,7 +79,7 @@ def _free(view: View, resource: str, of_class: str, nodes: list[Node]) -> Claima
 def by_claims(inventory: Inventory, pods: OwnedPods, resource: str) -> Iterator[Remedy]:
     """Yield the change from a resource to a claim for each class, if only one of the pod's containers requests it."""
     spec, namespace = pods.spec, pods.object.metadata.namespace if pods.object is not None else ""
-    asking = [one for one in _containers(spec) if _amount(one, resource)] if spec is not None else []
+    asking = [one for one in spec.all_containers if _amount(one, resource)] if spec is not None else []
     if spec is None or len(asking) != 1:
         return
     [container] = asking
@@ -116,25 +117,17 @@ def claiming(spec: PodSpec, told: ResourceClaimed) -> PodSpec:
     def edited(one: Container) -> Container:
         if one.name != told.container:
             return one
-        kept = [
-            {name: amount for name, amount in amounts.items() if name != told.resource}
-            for amounts in (one.resources.requests, one.resources.limits)
-        ]
         claims = [*one.resources.claims, ResourceClaimReference(name=told.entry)]
-        asked = structs.replace(one.resources, requests=kept[0], limits=kept[1], claims=claims)
-        return structs.replace(one, resources=asked)
+        return structs.replace(one, resources=structs.replace(one.resources, claims=claims))
 
+    without = without_resource(spec, told.resource, [told.container])
     entry = PodResourceClaim(name=told.entry, resource_claim_template_name=told.template)
-    return with_containers(structs.replace(spec, resource_claims=[*spec.resource_claims, entry]), edited)
+    return with_containers(structs.replace(without, resource_claims=[*spec.resource_claims, entry]), edited)
 
 
 def _asking(name: str, of_class: str, number: int) -> ResourceClaimSpec:
     asked = ExactDeviceRequest(device_class_name=of_class, allocation_mode="ExactCount", count=number)
     return ResourceClaimSpec(devices=DeviceClaim(requests=[DeviceRequest(name=name, exactly=asked)]))
-
-
-def _containers(spec: PodSpec) -> list[Container]:
-    return [*spec.init_containers, *spec.containers]
 
 
 def _amount(of: Container, resource: str) -> int:

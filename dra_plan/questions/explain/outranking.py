@@ -24,6 +24,7 @@ from dra_plan.documents.cluster_changes import PriorityRaised
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import PatchOperation, TriedChanges
 from dra_plan.explanation.suggest import patches
+from dra_plan.questions.explain.claim_templates import free_name
 from dra_plan.questions.explain.editing import OwnedPods, Remedy
 from dra_plan.questions.explain.removals import priority_of
 from dra_plan.questions.explain.staying import why_it_stays
@@ -55,14 +56,8 @@ def outranking(
     for one in sorted(usable, key=lambda each: (each.value, each.metadata.name))[:MOST_CLASSES]:
         yield _with_class(pods, one, is_new=False)
     if not usable and lowest >= priority and _is_of_daemon_set(pods):
-        name = next(one for one in _names(pods) if one not in values)
+        name = free_name(pods.workload.metadata.name if pods.workload is not None else "priority", values)
         yield _with_class(pods, PriorityClass(metadata=ObjectMeta(name=name), value=lowest + 1), is_new=True)
-
-
-def _names(pods: OwnedPods) -> Iterator[str]:
-    """Yield names for a new class: that of the workload first."""
-    name = pods.workload.metadata.name if pods.workload is not None else "priority"
-    yield from (name, *(f"{name}-{at}" for at in range(2, len(pods.inventory.priority_classes) + 3)))
 
 
 def _is_of_daemon_set(pods: OwnedPods) -> bool:

@@ -24,7 +24,6 @@ from dra_plan.explanation.suggest import patches
 from dra_plan.planner.creation import NotCreated
 from dra_plan.planner.question import Question
 from dra_plan.planner.settling import settle_chosen
-from dra_plan.questions.explain import quota_remedies
 from dra_plan.questions.explain.editing import edited, found
 
 if TYPE_CHECKING:
@@ -89,7 +88,9 @@ def stuck_rollout(index: Index, view: View, owner: Owner, question: Question) ->
     if not refused:
         return None
     made = rollout_suggestions(index, view, owner, question)
-    raised = quota_remedies.raised(index.inventory, rejected)
+    from dra_plan.questions.explain.quota_remedies import raised as raised_in  # few inputs have quotas
+
+    raised = raised_in(index.inventory, rejected)
     node = _place_when_settled(raised.changed, view.after(raised.changed), question, deployment) if raised else None
     if raised is not None and node is not None:
         made.append(TriedChanges(changes=[*raised.told], node=node, patches=raised.patches))

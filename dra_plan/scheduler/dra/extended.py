@@ -122,7 +122,7 @@ def special_requests(
 
     The requests are sorted by name as text.
     """
-    containers = [*pod.spec.init_containers, *pod.spec.containers]
+    containers = pod.spec.all_containers
     plain = len(pod.spec.init_containers)
     requests: list[DeviceRequest] = []
     mappings: list[Use] = []
